@@ -1,0 +1,331 @@
+//! A running handler: one future that moves.
+//!
+//! It begins within the response's future ([`Call::run`]). At the first notification it moves to a task of its own,
+//! which feeds the response's stream. When the client goes away it moves to a task that lets it end. Wherever it is,
+//! it holds its place among the running handlers until it has really ended.
+
+use std::{
+    any::Any,
+    future::poll_fn,
+    panic::{AssertUnwindSafe, catch_unwind},
+    pin::pin,
+    sync::Arc,
+    task::{Context, Poll},
+};
+
+use tokio::time::{Instant, sleep, sleep_until};
+use tracing::Span;
+
+use super::{
+    Shared,
+    answer::{Answer, Answerer, End, Panic},
+    lifecycle::Phase,
+};
+use crate::{
+    handler::{CancellationReason, CancellationToken, HandlerFuture, Outbox, WorkGuard},
+    protocol::{Condition, ProtocolError},
+};
+
+/// A handler that may be running.
+pub(crate) struct Call {
+    /// `None` once it has ended or moved on.
+    work: Option<Work>,
+    deadline: Instant,
+    shared: Arc<Shared>,
+}
+
+/// The handler's future with all that belongs to it, wherever it moves.
+struct Work {
+    handler: HandlerFuture,
+    token: CancellationToken,
+    outbox: Option<Arc<Outbox>>,
+    deadline: Instant,
+    answerer: Answerer,
+    span: Span,
+    shared: Arc<Shared>,
+    _place: Arc<WorkGuard>,
+}
+
+/// What a call came to.
+pub(crate) enum Outcome {
+    /// One message.
+    Answer(Answer),
+    /// A stream of messages, the last of which is the answer.
+    Stream(CallStream),
+}
+
+/// What happens next to a handler within its response.
+enum Step {
+    Ended(End),
+    Speaks(Arc<Outbox>),
+    Failed(CancellationReason),
+}
+
+impl Call {
+    pub(super) fn new(
+        handler: HandlerFuture,
+        (token, outbox): (CancellationToken, Option<Arc<Outbox>>),
+        deadline: Instant,
+        answerer: Answerer,
+        shared: Arc<Shared>,
+        place: Arc<WorkGuard>,
+    ) -> Self {
+        let (span, kept) = (Span::current(), Arc::clone(&shared));
+        let work = Work {
+            handler,
+            token,
+            outbox,
+            deadline,
+            answerer,
+            span,
+            shared,
+            _place: place,
+        };
+        Self {
+            work: Some(work),
+            deadline,
+            shared: kept,
+        }
+    }
+
+    /// Runs the handler until it has an answer, or something to say before it.
+    ///
+    /// Dropping this future is how a client goes away: the token is signalled at once.
+    pub(super) async fn run(mut self) -> Outcome {
+        // Most handlers are done at once; they need no timer.
+        let (work, step) = match poll_fn(|cx| Poll::Ready(self.poll(cx))).await {
+            Poll::Ready(done) => done,
+            Poll::Pending => self.wait().await,
+        };
+        match step {
+            Step::Ended(end) => work.ended(end),
+            Step::Speaks(outbox) => Outcome::Stream(work.stream(outbox)),
+            Step::Failed(reason) => {
+                let answer = work.fail(reason);
+                tokio::spawn(work.linger());
+                Outcome::Answer(answer)
+            }
+        }
+    }
+
+    async fn wait(&mut self) -> (Work, Step) {
+        let shared = Arc::clone(&self.shared);
+        let mut deadline = pin!(sleep_until(self.deadline));
+        let mut stopping = pin!(shared.lifecycle.reached(Phase::Cancelling));
+        poll_fn(|cx| {
+            if let Poll::Ready(done) = self.poll(cx) {
+                return Poll::Ready(done);
+            }
+            let reason = if deadline.as_mut().poll(cx).is_ready() {
+                CancellationReason::DeadlineExceeded
+            } else if stopping.as_mut().poll(cx).is_ready() {
+                CancellationReason::ShuttingDown
+            } else {
+                return Poll::Pending;
+            };
+            self.take(Step::Failed(reason))
+        })
+        .await
+    }
+
+    fn poll(&mut self, cx: &mut Context<'_>) -> Poll<(Work, Step)> {
+        let Some(work) = &mut self.work else {
+            return Poll::Pending;
+        };
+        let step = match (work.poll(cx), &work.outbox) {
+            (Poll::Ready(end), _) => Step::Ended(end),
+            (Poll::Pending, Some(outbox)) if outbox.poll_ready(cx).is_ready() => {
+                Step::Speaks(Arc::clone(outbox))
+            }
+            (Poll::Pending, _) => return Poll::Pending,
+        };
+        self.take(step)
+    }
+
+    fn take(&mut self, step: Step) -> Poll<(Work, Step)> {
+        self.work
+            .take()
+            .map_or(Poll::Pending, |work| Poll::Ready((work, step)))
+    }
+}
+
+impl Drop for Call {
+    fn drop(&mut self) {
+        let Some(work) = self.work.take() else { return };
+        work.token.cancel(CancellationReason::ClientDisconnected);
+        if let Some(outbox) = &work.outbox {
+            outbox.close();
+        }
+        // Without a runtime there is nothing to move to, and nothing the handler could wait for.
+        if let Ok(runtime) = tokio::runtime::Handle::try_current() {
+            runtime.spawn(work.linger());
+        }
+    }
+}
+
+impl Work {
+    fn poll(&mut self, cx: &mut Context<'_>) -> Poll<End> {
+        let _entered = self.span.enter();
+        let handler = self.handler.as_mut();
+        match catch_unwind(AssertUnwindSafe(|| handler.poll(cx))) {
+            Ok(poll) => poll.map(Ok),
+            Err(panic) => Poll::Ready(Err(Panic(message(&*panic)))),
+        }
+    }
+
+    /// The answer of a handler that ended within its response.
+    fn ended(self, end: End) -> Outcome {
+        self.token.close();
+        let answer = self.answerer.answer(end);
+        match self.outbox {
+            Some(outbox) if !outbox.is_empty() => {
+                outbox.finish(|out| out.extend_from_slice(&answer.message));
+                Outcome::Stream(CallStream {
+                    outbox,
+                    token: self.token,
+                })
+            }
+            outbox => {
+                if let Some(outbox) = outbox {
+                    outbox.close();
+                }
+                Outcome::Answer(answer)
+            }
+        }
+    }
+
+    /// Moves to a task of its own; what it says, and its answer, come through the stream.
+    fn stream(self, outbox: Arc<Outbox>) -> CallStream {
+        let stream = CallStream {
+            outbox: Arc::clone(&outbox),
+            token: self.token.clone(),
+        };
+        tokio::spawn(self.feed(outbox));
+        stream
+    }
+
+    /// Signals the handler, and makes the answer that its client gets instead.
+    fn fail(&self, reason: CancellationReason) -> Answer {
+        if reason == CancellationReason::ShuttingDown {
+            self.shared.lifecycle.count_cancelled();
+        }
+        self.token.cancel(reason);
+        self.answerer.refuse(&failure(reason))
+    }
+
+    /// Runs the handler for a stream, until it ends or must end.
+    async fn feed(mut self, outbox: Arc<Outbox>) {
+        let shared = Arc::clone(&self.shared);
+        let (token, write_timeout) = (self.token.clone(), shared.limits.write_timeout);
+        let mut deadline = pin!(sleep_until(self.deadline));
+        let mut stopping = pin!(shared.lifecycle.reached(Phase::Cancelling));
+        let mut gone = pin!(token.cancelled());
+        let mut probe = pin!(sleep(write_timeout));
+        let step = poll_fn(|cx| {
+            if let Poll::Ready(end) = self.poll(cx) {
+                return Poll::Ready(Step::Ended(end));
+            }
+            if let Poll::Ready(reason) = gone.as_mut().poll(cx) {
+                return Poll::Ready(Step::Failed(reason));
+            }
+            if deadline.as_mut().poll(cx).is_ready() {
+                return Poll::Ready(Step::Failed(CancellationReason::DeadlineExceeded));
+            }
+            if stopping.as_mut().poll(cx).is_ready() {
+                return Poll::Ready(Step::Failed(CancellationReason::ShuttingDown));
+            }
+            while probe.as_mut().poll(cx).is_ready() {
+                let unread = outbox.unread_for();
+                if unread >= write_timeout {
+                    return Poll::Ready(Step::Failed(CancellationReason::WriteStalled));
+                }
+                probe.as_mut().reset(Instant::now() + (write_timeout - unread));
+            }
+            Poll::Pending
+        })
+        .await;
+        match step {
+            Step::Ended(end) => {
+                self.token.close();
+                let answer = self.answerer.answer(end);
+                outbox.finish(|out| out.extend_from_slice(&answer.message));
+            }
+            Step::Failed(reason) => {
+                let answer = self.fail(reason);
+                outbox.finish(|out| out.extend_from_slice(&answer.message));
+                self.linger().await;
+            }
+            Step::Speaks(_) => {}
+        }
+    }
+
+    /// Lets a cancelled handler end: until the grace is over, or the server is.
+    async fn linger(mut self) {
+        let shared = Arc::clone(&self.shared);
+        let mut stopped = pin!(shared.lifecycle.reached(Phase::Stopped));
+        let grace = shared.limits.cancellation_grace;
+        // A timer that is never polled costs nothing.
+        let mut over = pin!(sleep(grace.unwrap_or_default()));
+        let ended = poll_fn(|cx| {
+            if let Poll::Ready(end) = self.poll(cx) {
+                return Poll::Ready(Some(end));
+            }
+            if grace.is_some() && over.as_mut().poll(cx).is_ready() {
+                return Poll::Ready(None);
+            }
+            stopped.as_mut().poll(cx).map(|()| None)
+        })
+        .await;
+        match ended {
+            Some(Err(Panic(message))) => {
+                tracing::error!(handler = %self.answerer.handler, panic = message, "a cancelled handler panicked");
+            }
+            Some(Ok(_)) => {
+                tracing::debug!(handler = %self.answerer.handler, "a cancelled handler ended; its result is discarded")
+            }
+            None => {
+                shared.lifecycle.count_dropped();
+                tracing::debug!(handler = %self.answerer.handler, "a cancelled handler was dropped");
+            }
+        }
+    }
+}
+
+/// The stream of a call that has something to say before its answer. Dropping it is how a client goes away.
+pub(crate) struct CallStream {
+    outbox: Arc<Outbox>,
+    token: CancellationToken,
+}
+
+impl CallStream {
+    /// All frames that are ready, or the end.
+    pub(crate) fn poll_chunk(&self, cx: &mut Context<'_>) -> Poll<Option<Vec<u8>>> {
+        self.outbox.poll_chunk(cx)
+    }
+}
+
+impl Drop for CallStream {
+    fn drop(&mut self) {
+        // No effect on a handler that has ended.
+        self.token.cancel(CancellationReason::ClientDisconnected);
+        self.outbox.close();
+    }
+}
+
+/// The error of a request whose handler was cancelled.
+fn failure(reason: CancellationReason) -> ProtocolError {
+    let condition = match reason {
+        CancellationReason::DeadlineExceeded => Condition::Deadline,
+        CancellationReason::ShuttingDown => Condition::Overloaded,
+        _ => Condition::Internal,
+    };
+    ProtocolError::new(condition, reason.to_string())
+}
+
+fn message(panic: &(dyn Any + Send)) -> String {
+    let text = panic
+        .downcast_ref::<&str>()
+        .copied()
+        .or_else(|| panic.downcast_ref::<String>().map(String::as_str));
+    text.unwrap_or("a value that is no text").to_owned()
+}

@@ -1,0 +1,113 @@
+//! One request's life: admit, limit, invoke, finish.
+//!
+//! Every transport hands its requests to [`Engine::handle`], and only differs in how bytes come and go.
+
+mod admission;
+mod answer;
+mod call;
+mod gate;
+mod headers;
+mod lifecycle;
+mod limits;
+mod rate_limit;
+mod request;
+mod target;
+
+use std::sync::Arc;
+
+use http::{Extensions, HeaderMap};
+use tokio::{sync::Semaphore, time::Instant};
+
+#[cfg(feature = "rate-limit")]
+pub use self::rate_limit::TokenBucket;
+pub(crate) use self::{
+    admission::AdmissionChoice,
+    answer::Answer,
+    call::CallStream,
+    gate::Gate,
+    lifecycle::{Lifecycle, Phase},
+    rate_limit::DynRateLimit,
+};
+pub use self::{
+    admission::{Admission, AdmissionRequest, Anonymous, Denied, anonymous},
+    lifecycle::ShutdownReport,
+    limits::Limits,
+    rate_limit::{RateLimit, RateLimited},
+};
+use crate::{
+    handler::{CancellationToken, Framing, StateMap},
+    registry::catalog::Catalog,
+};
+
+/// What all requests of a server share.
+pub(crate) struct Shared {
+    pub limits: Limits,
+    pub lifecycle: Lifecycle,
+    pub gate: Gate,
+    pub blocking: Arc<Semaphore>,
+    pub state: Arc<StateMap>,
+    pub admission: AdmissionChoice,
+    pub request_limit: Option<Arc<dyn DynRateLimit>>,
+    pub tool_limit: Option<Arc<dyn DynRateLimit>>,
+}
+
+/// One endpoint's engine; clones share it.
+#[derive(Clone)]
+pub(crate) struct Engine {
+    pub shared: Arc<Shared>,
+    pub catalog: Arc<Catalog>,
+}
+
+/// A request as a transport received it.
+pub(crate) struct Incoming<'b> {
+    /// One JSON-RPC message.
+    pub body: &'b [u8],
+    /// When it arrived; its deadline counts from here.
+    pub arrived: Instant,
+    /// The signal that its client gave up. A transport that learns of it otherwise keeps a clone.
+    pub token: CancellationToken,
+    /// How it came.
+    pub channel: Channel,
+}
+
+/// How a request came.
+pub(crate) enum Channel {
+    /// Over HTTP, with headers that mirror the body.
+    Http {
+        /// All headers.
+        headers: HeaderMap,
+        /// What layers in front have added.
+        extensions: Extensions,
+    },
+    /// As a line of a byte stream, or in process.
+    Lines {
+        /// What the application has added.
+        extensions: Extensions,
+    },
+}
+
+impl Channel {
+    const fn framing(&self) -> Framing {
+        match self {
+            Self::Http { .. } => Framing::SSE,
+            Self::Lines { .. } => Framing::LINES,
+        }
+    }
+
+    fn into_parts(self) -> (HeaderMap, Extensions) {
+        match self {
+            Self::Http { headers, extensions } => (headers, extensions),
+            Self::Lines { extensions } => (HeaderMap::new(), extensions),
+        }
+    }
+}
+
+/// What a request is answered with.
+pub(crate) enum Reply {
+    /// One message.
+    Answer(Answer),
+    /// A notification was taken: no message.
+    Accepted,
+    /// A stream of messages, the last of which is the answer.
+    Stream(CallStream),
+}

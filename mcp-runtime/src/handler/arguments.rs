@@ -1,0 +1,276 @@
+//! Reading a call's arguments, with every fault collected.
+
+use std::any::Any;
+
+use serde::de::{DeserializeOwned, Deserializer, Visitor, value::MapDeserializer};
+use serde_json::value::RawValue;
+
+use crate::protocol::{Arguments, Fault};
+
+/// All arguments of a tool call as one value of type `T`, instead of a parameter each.
+///
+/// The tool's input schema is then that of `T`, which must be an object. Meant for handlers given as closures, whose
+/// parameters have no names.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Args<T>(pub T);
+
+/// Hands a call's arguments out by name and collects what is wrong with them.
+#[doc(hidden)]
+pub struct ArgumentReader<'a> {
+    source: Source<'a>,
+    /// The names that a call may use, for the refusal of others; `None` to ignore others.
+    known: Option<&'a [String]>,
+    taken: usize,
+    faults: Vec<Fault>,
+}
+
+enum Source<'a> {
+    Json(Option<&'a Arguments<'a>>),
+    Text(&'a [(&'a str, &'a str)]),
+}
+
+impl<'a> ArgumentReader<'a> {
+    /// Reads JSON members. Names outside `known` are refused, if it is given.
+    pub(crate) fn json(arguments: Option<&'a Arguments<'a>>, known: Option<&'a [String]>) -> Self {
+        Self {
+            source: Source::Json(arguments),
+            known,
+            taken: 0,
+            faults: Vec::new(),
+        }
+    }
+
+    /// Reads texts: template variables, or arguments that are strings by definition.
+    pub(crate) fn text(values: &'a [(&'a str, &'a str)], known: Option<&'a [String]>) -> Self {
+        Self {
+            source: Source::Text(values),
+            known,
+            taken: 0,
+            faults: Vec::new(),
+        }
+    }
+
+    /// The faults found, once a handler did not start.
+    pub(crate) fn into_faults(self) -> Vec<Fault> {
+        self.faults
+    }
+
+    pub(super) fn take_json(&mut self, name: &str) -> Option<&'a RawValue> {
+        let Source::Json(arguments) = self.source else {
+            return None;
+        };
+        let found = arguments?.get(name);
+        self.taken += usize::from(found.is_some());
+        found
+    }
+
+    pub(super) fn take_text(&mut self, name: &str) -> Option<&'a str> {
+        let Source::Text(values) = self.source else {
+            return None;
+        };
+        let found = values.iter().find(|(at, _)| *at == name).map(|(_, value)| *value);
+        self.taken += usize::from(found.is_some());
+        found
+    }
+
+    pub(super) fn take_all<T: DeserializeOwned>(&mut self) -> Option<T> {
+        let Source::Json(arguments) = self.source else {
+            return None;
+        };
+        self.taken = self.names().count();
+        let entries = arguments.into_iter().flat_map(Arguments::iter);
+        let map = MapDeserializer::new(entries);
+        match serde_path_to_error::deserialize(map) {
+            Ok(value) => Some(value),
+            Err(error) => {
+                let path = error.path().to_string();
+                self.fault(
+                    if path == "." { "arguments" } else { &path },
+                    &describe(error.inner()),
+                );
+                None
+            }
+        }
+    }
+
+    pub(super) fn fault(&mut self, at: &str, message: &str) {
+        self.faults.push(Fault {
+            at: at.to_owned(),
+            message: message.to_owned(),
+        });
+    }
+
+    /// Whether everything fits. Names that nobody took are refused here.
+    pub fn finish(&mut self) -> bool {
+        if let Some(known) = self.known
+            && self.names().count() > self.taken
+        {
+            let unknown: Vec<String> = self
+                .names()
+                .filter(|name| known.iter().all(|known| known != name))
+                .map(str::to_owned)
+                .collect();
+            for name in unknown {
+                let message = match nearest(&name, known) {
+                    Some(near) => format!("unknown argument; did you mean `{near}`?"),
+                    None if known.is_empty() => "unknown argument; there are none".to_owned(),
+                    None => format!("unknown argument; there are `{}`", known.join("`, `")),
+                };
+                self.fault(&name, &message);
+            }
+        }
+        self.faults.is_empty()
+    }
+
+    /// For a method whose endpoint has no instance, which `build()` rules out.
+    pub fn no_instance<T>(&mut self) -> Option<T> {
+        self.fault("endpoint", "the endpoint has no instance");
+        None
+    }
+
+    fn names(&self) -> impl Iterator<Item = &'a str> {
+        let (json, text) = match self.source {
+            Source::Json(arguments) => (arguments, &[][..]),
+            Source::Text(values) => (None, values),
+        };
+        json.into_iter()
+            .flat_map(Arguments::iter)
+            .map(|(name, _)| name)
+            .chain(text.iter().map(|(name, _)| *name))
+    }
+}
+
+/// Deserialises one argument; on failure, says where in it and what was expected.
+pub(super) fn parse<T: DeserializeOwned>(name: &str, raw: &RawValue) -> Result<T, (String, String)> {
+    serde_json::from_str(raw.get()).map_err(|plain| {
+        // Once more, slowly, to learn the path.
+        let mut json = serde_json::Deserializer::from_str(raw.get());
+        match serde_path_to_error::deserialize::<_, T>(&mut json) {
+            Err(error) if error.path().iter().next().is_some() => {
+                let path = error.path().to_string();
+                let dot = if path.starts_with('[') { "" } else { "." };
+                (format!("{name}{dot}{path}"), describe(error.inner()))
+            }
+            _ => (name.to_owned(), describe(&plain)),
+        }
+    })
+}
+
+/// An error without its position, which means nothing to who sent a JSON value.
+fn describe(error: &serde_json::Error) -> String {
+    let text = error.to_string();
+    match text.rfind(" at line ") {
+        Some(at) => text[..at].to_owned(),
+        None => text,
+    }
+}
+
+/// What `T` is when nothing was sent, if it can be that: `None` for an `Option`, and for aliases of one.
+pub(super) fn absent<T: DeserializeOwned>() -> Option<T> {
+    T::deserialize(Absent).ok()
+}
+
+/// Like a missing field: an option is `None`, and everything else an error.
+struct Absent;
+
+impl<'de> Deserializer<'de> for Absent {
+    type Error = serde::de::value::Error;
+
+    fn deserialize_any<V: Visitor<'de>>(self, _: V) -> Result<V::Value, Self::Error> {
+        Err(serde::de::Error::custom("missing"))
+    }
+
+    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Self::Error> {
+        visitor.visit_none()
+    }
+
+    fn deserialize_newtype_struct<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        visitor: V,
+    ) -> Result<V::Value, Self::Error> {
+        visitor.visit_newtype_struct(self)
+    }
+
+    serde::forward_to_deserialize_any! {
+        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf unit unit_struct seq
+        tuple tuple_struct map struct enum identifier ignored_any
+    }
+}
+
+/// The one of `names` that `name` was probably meant to be.
+pub(crate) fn nearest<'n>(name: &str, names: &'n [String]) -> Option<&'n str> {
+    names
+        .iter()
+        .map(|candidate| (distance(name, candidate), candidate.as_str()))
+        .min()
+        .filter(|(distance, candidate)| *distance <= 1 + candidate.len().min(name.len()) / 4)
+        .map(|(_, candidate)| candidate)
+}
+
+/// How many characters to insert, remove or replace; names are short, so the plain algorithm will do.
+fn distance(left: &str, right: &str) -> usize {
+    const LONGEST: usize = 64;
+    if left.len() > LONGEST || right.len() > LONGEST {
+        return usize::MAX;
+    }
+    let right: Vec<char> = right.to_lowercase().chars().collect();
+    let mut row: Vec<usize> = (0..=right.len()).collect();
+    for (i, l) in left.to_lowercase().chars().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        for (j, r) in right.iter().enumerate() {
+            let replaced = diagonal + usize::from(l != *r);
+            diagonal = row[j + 1];
+            row[j + 1] = replaced.min(diagonal + 1).min(row[j] + 1);
+        }
+    }
+    row[right.len()]
+}
+
+/// The instance of an endpoint that has fields, as handlers share it.
+pub type Instance = std::sync::Arc<dyn Any + Send + Sync>;
+
+#[cfg(test)]
+mod tests {
+    use serde::Deserialize;
+
+    use super::*;
+
+    #[test]
+    fn only_options_can_be_absent() {
+        #[derive(Deserialize, PartialEq, Debug)]
+        struct Wrapped(Option<u8>);
+        type Alias = Option<String>;
+        assert_eq!(absent::<Alias>(), Some(None));
+        assert_eq!(absent::<Wrapped>(), Some(Wrapped(None)));
+        assert_eq!(absent::<()>(), None);
+        assert_eq!(absent::<Vec<u8>>(), None);
+        assert_eq!(absent::<String>(), None);
+    }
+
+    #[test]
+    fn a_fault_names_the_path_the_expectation_and_the_finding() {
+        #[derive(Deserialize, Debug)]
+        struct Order {
+            #[allow(dead_code)]
+            items: Vec<u32>,
+        }
+        let raw = RawValue::from_string(r#"{"items":[1,"two"]}"#.to_owned()).unwrap();
+        let (at, message) = parse::<Order>("order", &raw).unwrap_err();
+        assert_eq!(at, "order.items[1]");
+        assert_eq!(message, "invalid type: string \"two\", expected u32");
+        let raw = RawValue::from_string("true".to_owned()).unwrap();
+        assert_eq!(parse::<u32>("limit", &raw).unwrap_err().0, "limit");
+    }
+
+    #[test]
+    fn near_names_are_suggested_and_far_ones_not() {
+        let known = ["query".to_owned(), "limit".to_owned()];
+        assert_eq!(nearest("qurey", &known), None);
+        assert_eq!(nearest("Query", &known), Some("query"));
+        assert_eq!(nearest("limits", &known), Some("limit"));
+        assert_eq!(nearest("colour", &known), None);
+        assert_eq!(nearest(&"x".repeat(1000), &known), None);
+    }
+}

@@ -1,0 +1,182 @@
+//! One call of one handler, as the framework sees it.
+
+use std::{
+    fmt,
+    sync::{Arc, OnceLock},
+};
+
+use http::{Extensions, HeaderMap};
+use tokio::{
+    sync::{OwnedSemaphorePermit, Semaphore},
+    time::Instant,
+};
+
+use super::{
+    Caller, CancellationToken, EndpointInfo, Logger, Outbox, ProgressReporter, RequestContext, StateMap,
+    WorkGuard,
+};
+use crate::protocol::{
+    ClientCapabilities, ClientInfo, LogLevel, MetaMap, ProgressToken, RequestId, Revision,
+};
+
+/// What [`FromInvocation`](super::FromInvocation) reads from: everything that is known of the call.
+///
+/// Clones are cheap and share one invocation.
+#[derive(Clone)]
+pub struct Invocation(Arc<Inner>);
+
+/// What an invocation is made of; filled in by the engine.
+pub struct InvocationParts {
+    /// The id of the JSON-RPC request.
+    pub request_id: RequestId,
+    /// The revision that the request speaks.
+    pub revision: Revision,
+    /// The JSON text of the request's `_meta`, or `{}`.
+    pub meta: Box<str>,
+    /// The endpoint that serves it.
+    pub endpoint: Arc<EndpointInfo>,
+    /// What it addresses.
+    pub target: Target,
+    /// Who calls.
+    pub caller: Caller,
+    /// The headers of the HTTP request; empty on other transports.
+    pub headers: HeaderMap,
+    /// What layers in front put into the HTTP request.
+    pub extensions: Extensions,
+    /// The state that the server was given.
+    pub state: Arc<StateMap>,
+    /// The signal that nobody waits any more.
+    pub cancellation: CancellationToken,
+    /// Where progress and logs go, if the request asked for any.
+    pub outbox: Option<Arc<Outbox>>,
+    /// The token to report progress under, if one was sent.
+    pub progress_token: Option<ProgressToken>,
+    /// The least level of log messages to send, if any are wanted.
+    pub log_level: Option<LogLevel>,
+    /// When the request is given up.
+    pub deadline: Option<Instant>,
+    /// The places for blocking handlers.
+    pub blocking: Arc<Semaphore>,
+}
+
+/// What a request addresses beside its method.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Target {
+    /// The tool or prompt of this name, or a list.
+    Operation(Arc<str>),
+    /// A resource.
+    Resource {
+        /// The URI as requested.
+        uri: Box<str>,
+        /// The MIME type that the resource declares.
+        mime_type: Option<Arc<str>>,
+    },
+}
+
+struct Inner {
+    parts: InvocationParts,
+    meta: OnceLock<MetaMap>,
+    client_info: OnceLock<Option<ClientInfo>>,
+    client_capabilities: OnceLock<ClientCapabilities>,
+    work: OnceLock<std::sync::Weak<WorkGuard>>,
+}
+
+impl Invocation {
+    pub(crate) fn new(parts: InvocationParts) -> Self {
+        Self(Arc::new(Inner {
+            parts,
+            meta: OnceLock::new(),
+            client_info: OnceLock::new(),
+            client_capabilities: OnceLock::new(),
+            work: OnceLock::new(),
+        }))
+    }
+
+    /// The request's metadata, which a handler can take as a parameter.
+    #[must_use]
+    pub fn context(&self) -> RequestContext {
+        RequestContext::new(self.clone())
+    }
+
+    /// The cancellation of this invocation.
+    #[must_use]
+    pub fn cancellation(&self) -> CancellationToken {
+        self.parts().cancellation.clone()
+    }
+
+    /// The reporter of its progress, if the client asked for progress.
+    #[must_use]
+    pub fn progress(&self) -> Option<ProgressReporter> {
+        let parts = self.parts();
+        let outbox = parts.outbox.clone()?;
+        Some(ProgressReporter::new(outbox, parts.progress_token.clone()?))
+    }
+
+    /// Its log notifications.
+    #[must_use]
+    pub fn logger(&self) -> Logger {
+        Logger::new(self.parts().outbox.clone(), self.parts().log_level)
+    }
+
+    /// A value that the server was given with `state(…)`, by its type.
+    #[must_use]
+    pub fn state<T: Clone + Send + Sync + 'static>(&self) -> Option<T> {
+        self.parts().state.get::<T>().cloned()
+    }
+
+    /// A value that a layer in front put into the HTTP request's extensions, by its type.
+    #[must_use]
+    pub fn extension<T: Clone + Send + Sync + 'static>(&self) -> Option<T> {
+        self.parts().extensions.get::<T>().cloned()
+    }
+
+    /// What the request addresses.
+    #[must_use]
+    pub fn target(&self) -> &Target {
+        &self.parts().target
+    }
+
+    pub(super) fn parts(&self) -> &InvocationParts {
+        &self.0.parts
+    }
+
+    pub(super) fn meta(&self) -> &MetaMap {
+        self.0.meta.get_or_init(|| MetaMap::from_json(&self.parts().meta))
+    }
+
+    pub(super) fn client_info(&self) -> Option<&ClientInfo> {
+        self.0
+            .client_info
+            .get_or_init(|| self.meta().client_info())
+            .as_ref()
+    }
+
+    pub(super) fn client_capabilities(&self) -> &ClientCapabilities {
+        self.0
+            .client_capabilities
+            .get_or_init(|| self.meta().client_capabilities())
+    }
+
+    /// The guard is held by whoever drives the handler; here it is only known, so that a context kept by the
+    /// application does not keep a place taken.
+    pub(crate) fn set_work(&self, guard: &Arc<WorkGuard>) {
+        let _ = self.0.work.set(Arc::downgrade(guard));
+    }
+
+    pub(super) fn work_guard(&self) -> Option<WorkGuard> {
+        self.0.work.get()?.upgrade().map(|guard| WorkGuard::clone(&guard))
+    }
+
+    pub(super) async fn blocking_place(&self) -> Option<OwnedSemaphorePermit> {
+        // The semaphore is never closed.
+        self.parts().blocking.clone().acquire_owned().await.ok()
+    }
+}
+
+impl fmt::Debug for Invocation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Invocation")
+            .field("id", &self.parts().request_id)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,73 @@
+//! Serves annotated functions as Model Context Protocol servers.
+//!
+//! ```
+//! use mcp_runtime::prelude::*;
+//!
+//! /// Adds two integers.
+//! #[mcp_tool(read_only)]
+//! async fn add(a: i64, b: i64) -> String {
+//!     (a + b).to_string()
+//! }
+//!
+//! # #[tokio::main(flavor = "current_thread", start_paused = true)]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let server = McpServer::from_annotations().build()?;
+//! // `server.serve("127.0.0.1:8081").await` serves it; a test calls it without a socket.
+//! # let _ = server;
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # The map
+//!
+//! - [`macro@mcp_tool`], [`macro@mcp_resource`], [`macro@mcp_resource_list`], [`macro@mcp_prompt`],
+//!   [`macro@mcp_completion`], [`macro@mcp_endpoint`]: the attributes.
+//! - [`handler`]: what a handler is given and may return.
+//! - [`registry`]: endpoints as data; filling one by hand.
+//! - [`server`]: building and serving.
+//! - [`protocol`]: the wire as data.
+//! - [`transport`]: byte streams.
+//!
+//! Rooms import one way: protocol ← handler ← registry ← engine ← transport ← server.
+
+mod engine;
+pub mod handler;
+pub mod protocol;
+pub mod registry;
+pub mod server;
+pub mod transport;
+
+#[doc(hidden)]
+pub mod __private;
+
+#[cfg(feature = "rate-limit")]
+pub use engine::TokenBucket;
+pub use engine::{
+    Admission, AdmissionRequest, Anonymous, Denied, Limits, RateLimit, RateLimited, ShutdownReport, anonymous,
+};
+pub use mcp_macros::{mcp_completion, mcp_endpoint, mcp_prompt, mcp_resource, mcp_resource_list, mcp_tool};
+pub use schemars;
+pub use server::McpServer;
+
+/// What nearly every server uses.
+pub mod prelude {
+    pub use crate::{
+        Admission, AdmissionRequest, Denied, McpServer, anonymous,
+        handler::{
+            Args, Blob, Caller, CancellationReason, CancellationToken, Cancelled, CompletionError, Extension,
+            FromInvocation, Invocation, Json, Logger, Needs, OptionalProgress, Progress, ProgressError,
+            ProgressReporter, PromptError, Rejection, RequestContext, ResourceEntry, ResourceError,
+            ResourcePage, State, Text, ToolError,
+        },
+        mcp_completion, mcp_endpoint, mcp_prompt, mcp_resource, mcp_resource_list, mcp_tool,
+        protocol::{
+            Annotations, CacheHint, CacheScope, Completion, Content, LogLevel, PromptMessage, PromptResult,
+            ReadResult, ResourceContents, ResourceLink, Revision, Role, ToolResult,
+        },
+        registry::{
+            BuildError, CompletionSource, Endpoint, Prompt, PromptArgument, Resource, ResourceList, Tool,
+            ToolHints,
+        },
+        server::{ServeError, ServerBuilder, ServerHandle},
+    };
+}

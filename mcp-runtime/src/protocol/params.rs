@@ -1,0 +1,374 @@
+//! The parameters of a request, taken apart by name.
+
+use std::borrow::Cow;
+
+use serde::de::MapAccess;
+use serde_json::value::RawValue;
+
+use super::error::Fault;
+use super::id::RequestId;
+use super::json;
+use super::member::Member;
+use super::meta::Meta;
+use super::split::{Slot, Split};
+
+/// The members that any method's parameters may have. Which of them a method needs is for its handler to say.
+#[derive(Clone, Debug, Default)]
+pub struct Params<'a> {
+    /// Whether the message has parameters at all.
+    pub present: bool,
+    /// `_meta`
+    pub meta: Member<Meta<'a>>,
+    /// `name`, of a tool or prompt.
+    pub name: Member<Cow<'a, str>>,
+    /// `uri`, of a resource.
+    pub uri: Member<Cow<'a, str>>,
+    /// `cursor`, of a page of a list.
+    pub cursor: Member<Cow<'a, str>>,
+    /// `arguments`, of a tool or prompt.
+    pub arguments: Member<Arguments<'a>>,
+    /// `ref`, what is being completed.
+    pub reference: Member<Reference<'a>>,
+    /// `argument`, whose value is being completed.
+    pub argument: Member<CompletionArgument<'a>>,
+    /// `context`, of a completion.
+    pub context: Member<CompletionContext<'a>>,
+    /// `requestId`, of the request to cancel.
+    pub request_id: Member<RequestId>,
+    /// `notifications`, the filter of a subscription: an object.
+    pub notifications: Member<&'a RawValue>,
+    /// `inputResponses`, answers to what the server asked for: an object.
+    pub input_responses: Member<&'a RawValue>,
+    /// `requestState`, what the server gave the client to send back.
+    pub request_state: Member<Cow<'a, str>>,
+    /// `reason`, of a cancellation.
+    pub reason: Member<Cow<'a, str>>,
+    others: Arguments<'a>,
+}
+
+impl<'a> Params<'a> {
+    /// A member without a field of its own.
+    pub fn other(&self, name: &str) -> Option<&'a RawValue> {
+        self.others.get(name)
+    }
+
+    /// What is wrong with the metadata of a modern request, `_meta` being absent or no object included.
+    pub fn meta_faults(&self) -> Vec<Fault> {
+        match self.meta.required("/params/_meta", "an object") {
+            Ok(meta) => meta.faults(),
+            // Each missing field is named, so that one answer says all that has to be added.
+            Err(fault) => std::iter::once(fault).chain(Meta::default().faults()).collect(),
+        }
+    }
+}
+
+impl<'a> Split<'a> for Params<'a> {
+    fn member<A: MapAccess<'a>>(&mut self, key: Cow<'a, str>, slot: Slot<'_, 'a, A>) -> Result<(), A::Error> {
+        match &*key {
+            "_meta" => slot.split(&mut self.meta)?,
+            "name" => self.name = slot.text()?,
+            "uri" => self.uri = slot.text()?,
+            "cursor" => self.cursor = slot.text()?,
+            "arguments" => slot.split(&mut self.arguments)?,
+            "ref" => slot.split(&mut self.reference)?,
+            "argument" => slot.split(&mut self.argument)?,
+            "context" => slot.split(&mut self.context)?,
+            "requestId" => self.request_id = slot.read(|raw| RequestId::from_raw(raw).ok())?,
+            "notifications" => self.notifications = slot.raw_object()?,
+            "inputResponses" => self.input_responses = slot.raw_object()?,
+            "requestState" => self.request_state = slot.text()?,
+            "reason" => self.reason = slot.text()?,
+            _ => self.others.member(key, slot)?,
+        }
+        Ok(())
+    }
+}
+
+/// Named values in the order in which they were sent, each with its text.
+#[derive(Clone, Debug, Default)]
+pub struct Arguments<'a> {
+    entries: Vec<(Cow<'a, str>, &'a RawValue)>,
+}
+
+impl<'a> Arguments<'a> {
+    /// The value of a name.
+    pub fn get(&self, name: &str) -> Option<&'a RawValue> {
+        self.entries
+            .iter()
+            .find(|(key, _)| key == name)
+            .map(|&(_, value)| value)
+    }
+
+    /// Names and values.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = (&str, &'a RawValue)> {
+        self.entries.iter().map(|(key, value)| (&**key, *value))
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
+    pub(super) fn push(&mut self, name: Cow<'a, str>, value: &'a RawValue) {
+        self.entries.push((name, value));
+    }
+
+    /// Appends the whole object.
+    pub fn write_json(&self, out: &mut Vec<u8>) {
+        out.push(b'{');
+        for (index, (name, value)) in self.iter().enumerate() {
+            if index > 0 {
+                out.push(b',');
+            }
+            json::write_string(out, name);
+            out.push(b':');
+            out.extend_from_slice(value.get().as_bytes());
+        }
+        out.push(b'}');
+    }
+}
+
+impl<'a> Split<'a> for Arguments<'a> {
+    fn member<A: MapAccess<'a>>(&mut self, key: Cow<'a, str>, slot: Slot<'_, 'a, A>) -> Result<(), A::Error> {
+        self.push(key, slot.raw()?);
+        Ok(())
+    }
+}
+
+/// What is being completed: an argument of a prompt, or a variable of a resource template.
+#[derive(Clone, Debug, Default)]
+pub struct Reference<'a> {
+    /// `type`: `ref/prompt` or `ref/resource`.
+    pub kind: Member<Cow<'a, str>>,
+    /// `name`, of a prompt.
+    pub name: Member<Cow<'a, str>>,
+    /// `uri`, of a resource template.
+    pub uri: Member<Cow<'a, str>>,
+}
+
+/// A complete [`Reference`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ReferenceTarget<'r> {
+    /// The prompt of this name.
+    Prompt(&'r str),
+    /// The resource template of this text, or a URI that it matches.
+    Resource(&'r str),
+}
+
+impl Reference<'_> {
+    /// What the reference names.
+    ///
+    /// # Errors
+    ///
+    /// The fault that leaves it open.
+    pub fn target(&self) -> Result<ReferenceTarget<'_>, Fault> {
+        const AT: &str = "/params/ref/type";
+        const EXPECTED: &str = "\"ref/prompt\" or \"ref/resource\"";
+        match &**self.kind.required(AT, EXPECTED)? {
+            "ref/prompt" => self
+                .name
+                .required("/params/ref/name", "a string")
+                .map(|name| ReferenceTarget::Prompt(name)),
+            "ref/resource" => self
+                .uri
+                .required("/params/ref/uri", "a string")
+                .map(|uri| ReferenceTarget::Resource(uri)),
+            _ => Err(Fault::new(AT, format!("expected {EXPECTED}"))),
+        }
+    }
+}
+
+impl<'a> Split<'a> for Reference<'a> {
+    fn member<A: MapAccess<'a>>(&mut self, key: Cow<'a, str>, slot: Slot<'_, 'a, A>) -> Result<(), A::Error> {
+        match &*key {
+            "type" => self.kind = slot.text()?,
+            "name" => self.name = slot.text()?,
+            "uri" => self.uri = slot.text()?,
+            _ => drop(slot.raw()?),
+        }
+        Ok(())
+    }
+}
+
+/// The argument whose value is being completed.
+#[derive(Clone, Debug, Default)]
+pub struct CompletionArgument<'a> {
+    /// `name`
+    pub name: Member<Cow<'a, str>>,
+    /// `value`, as far as it has been typed.
+    pub value: Member<Cow<'a, str>>,
+}
+
+impl<'a> Split<'a> for CompletionArgument<'a> {
+    fn member<A: MapAccess<'a>>(&mut self, key: Cow<'a, str>, slot: Slot<'_, 'a, A>) -> Result<(), A::Error> {
+        match &*key {
+            "name" => self.name = slot.text()?,
+            "value" => self.value = slot.text()?,
+            _ => drop(slot.raw()?),
+        }
+        Ok(())
+    }
+}
+
+/// What is known while an argument is being completed.
+#[derive(Clone, Debug, Default)]
+pub struct CompletionContext<'a> {
+    /// `arguments` that have their value already.
+    pub arguments: Member<Arguments<'a>>,
+}
+
+impl<'a> Split<'a> for CompletionContext<'a> {
+    fn member<A: MapAccess<'a>>(&mut self, key: Cow<'a, str>, slot: Slot<'_, 'a, A>) -> Result<(), A::Error> {
+        match &*key {
+            "arguments" => slot.split(&mut self.arguments)?,
+            _ => drop(slot.raw()?),
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Envelope, JsonType};
+    use super::*;
+
+    /// Gives the parsed parameters to a check.
+    fn with(params: &str, check: impl FnOnce(Params<'_>)) {
+        let body = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"m","params":{params}}}"#);
+        check(Envelope::parse(body.as_bytes()).unwrap().params);
+    }
+
+    fn target(reference: &str) -> Result<String, String> {
+        let mut target = Err(String::new());
+        with(&format!(r#"{{"ref":{reference}}}"#), |params| {
+            let reference = params.reference.into_value().unwrap();
+            target = reference
+                .target()
+                .map(|target| format!("{target:?}"))
+                .map_err(|fault| fault.to_string());
+        });
+        target
+    }
+
+    #[test]
+    fn members_keep_what_was_found() {
+        with(
+            r#"{"name":null,"uri":5,"cursor":"c","requestState":"s","reason":"r","requestId":"i"}"#,
+            |params| {
+                assert_eq!(params.name, Member::Null);
+                assert_eq!(params.uri, Member::Wrong(JsonType::Number));
+                assert_eq!(params.cursor.value().unwrap(), "c");
+                assert_eq!(params.request_state.value().unwrap(), "s");
+                assert_eq!(params.reason.value().unwrap(), "r");
+                assert_eq!(params.request_id.value(), Some(&"i".into()));
+                assert!(params.arguments.is_absent());
+            },
+        );
+    }
+
+    #[test]
+    fn members_that_are_split_keep_their_type_when_wrong() {
+        with(
+            r#"{"_meta":null,"arguments":[],"ref":"r","argument":1,"context":true,"requestId":1.5}"#,
+            |params| {
+                assert!(matches!(params.meta, Member::Null));
+                assert!(matches!(params.arguments, Member::Wrong(JsonType::Array)));
+                assert!(matches!(params.reference, Member::Wrong(JsonType::String)));
+                assert!(matches!(params.argument, Member::Wrong(JsonType::Number)));
+                assert!(matches!(params.context, Member::Wrong(JsonType::Boolean)));
+                assert_eq!(params.request_id, Member::Wrong(JsonType::Number));
+            },
+        );
+    }
+
+    #[test]
+    fn objects_that_are_not_needed_yet_keep_their_text() {
+        with(
+            r#"{"notifications":{"a": 1},"inputResponses":[],"protocolVersion":"2025-11-25"}"#,
+            |params| {
+                assert_eq!(params.notifications.value().unwrap().get(), r#"{"a": 1}"#);
+                assert!(matches!(params.input_responses, Member::Wrong(JsonType::Array)));
+                assert_eq!(params.other("protocolVersion").unwrap().get(), "\"2025-11-25\"");
+                assert!(params.other("notifications").is_none());
+            },
+        );
+    }
+
+    #[test]
+    fn arguments_keep_their_order_and_their_text() {
+        with(
+            r#"{"arguments":{"b":{"x": [1]},"\u0061":2.50,"":"\u0061"}}"#,
+            |params| {
+                let arguments = params.arguments.into_value().unwrap();
+                let entries: Vec<_> = arguments
+                    .iter()
+                    .map(|(name, value)| (name, value.get()))
+                    .collect();
+                assert_eq!(
+                    entries,
+                    [("b", r#"{"x": [1]}"#), ("a", "2.50"), ("", r#""\u0061""#)]
+                );
+                assert_eq!((arguments.len(), arguments.is_empty()), (3, false));
+                assert!(arguments.get("a").is_some() && arguments.get("c").is_none());
+                let mut out = Vec::new();
+                arguments.write_json(&mut out);
+                assert_eq!(out, br#"{"b":{"x": [1]},"a":2.50,"":"\u0061"}"#);
+            },
+        );
+    }
+
+    #[test]
+    fn a_completion_is_taken_apart() {
+        let params = r#"{"ref":{"type":"ref/prompt","name":"p"},"argument":{"name":"n","value":"v","x":1},
+            "context":{"arguments":{"a":"1"},"x":{}}}"#;
+        with(params, |params| {
+            let argument = params.argument.into_value().unwrap();
+            assert_eq!(
+                (argument.name.value().unwrap(), argument.value.value().unwrap()),
+                (&"n".into(), &"v".into())
+            );
+            let context = params.context.into_value().unwrap();
+            assert_eq!(
+                context.arguments.value().unwrap().get("a").unwrap().get(),
+                "\"1\""
+            );
+        });
+    }
+
+    #[test]
+    fn a_reference_names_a_prompt_or_a_resource() {
+        assert_eq!(
+            target(r#"{"type":"ref/prompt","name":"p","title":"P"}"#).unwrap(),
+            r#"Prompt("p")"#
+        );
+        assert_eq!(
+            target(r#"{"type":"ref/resource","uri":"x://{a}"}"#).unwrap(),
+            r#"Resource("x://{a}")"#
+        );
+        for (reference, fault) in [
+            (
+                "{}",
+                "/params/ref/type: missing: expected \"ref/prompt\" or \"ref/resource\"",
+            ),
+            (
+                r#"{"type":"ref/tool"}"#,
+                "/params/ref/type: expected \"ref/prompt\" or \"ref/resource\"",
+            ),
+            (
+                r#"{"type":"ref/prompt","uri":"x"}"#,
+                "/params/ref/name: missing: expected a string",
+            ),
+            (
+                r#"{"type":"ref/resource","uri":1}"#,
+                "/params/ref/uri: expected a string, found a number",
+            ),
+        ] {
+            assert_eq!(target(reference), Err(fault.to_owned()));
+        }
+    }
+}

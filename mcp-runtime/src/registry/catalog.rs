@@ -1,0 +1,412 @@
+//! An endpoint as it is served: immutable, looked up by name, its lists and schemas ready.
+
+use std::{
+    collections::{BTreeSet, HashMap},
+    sync::Arc,
+    time::Duration,
+};
+
+use bytes::Bytes;
+use serde_json::{Map, Value, json};
+
+use super::{
+    check,
+    closure::Runner,
+    constraints::Validator,
+    descriptor::{Capabilities, ExtraArguments},
+    endpoint::Endpoint,
+    fault::BuildFault,
+    lists::{self, Pages, write_list_end},
+    mirror::{MirroredHeader, mirrored_headers},
+    operation::{Common, Completed, CompletionSource, Prompt, Resource, Tool},
+    schema,
+};
+use crate::{
+    handler::{EndpointInfo, Needs, StateMap},
+    protocol::{CacheHint, ListKind, Revision, UriTemplate, write_string},
+};
+
+/// What all served operations have.
+pub(crate) struct Entry {
+    pub name: Arc<str>,
+    /// The handler and where it stands in the sources.
+    pub place: Arc<str>,
+    pub runner: Runner,
+    pub timeout: Option<Duration>,
+    pub requires: Capabilities,
+    pub cache: CacheHint,
+}
+
+/// A served tool.
+pub(crate) struct ToolEntry {
+    pub entry: Entry,
+    /// The names of its arguments, if others are refused.
+    pub known: Option<Vec<String>>,
+    pub headers: Vec<MirroredHeader>,
+    pub input: Option<Validator>,
+    /// The names of arguments for which null counts as absent.
+    pub optional: Vec<String>,
+    pub output: Option<Validator>,
+}
+
+/// A served resource or template.
+pub(crate) struct ResourceEntry {
+    pub entry: Entry,
+    pub mime_type: Option<Arc<str>>,
+}
+
+/// A served prompt.
+pub(crate) struct PromptEntry {
+    pub entry: Entry,
+    pub known: Vec<String>,
+}
+
+/// One endpoint, ready to be served.
+pub(crate) struct Catalog {
+    pub info: Arc<EndpointInfo>,
+    /// The JSON of the server's name and version, for every result.
+    pub server_info: Arc<str>,
+    pub revisions: Vec<Revision>,
+    pub discover: Bytes,
+    pub tools: HashMap<Arc<str>, Arc<ToolEntry>>,
+    pub prompts: HashMap<Arc<str>, PromptEntry>,
+    resources: HashMap<Arc<str>, ResourceEntry>,
+    templates: Vec<(UriTemplate, ResourceEntry)>,
+    completions: HashMap<(Completed, String), Entry>,
+    pub resource_list: Option<Entry>,
+    pub tool_pages: Option<Pages>,
+    pub prompt_pages: Option<Pages>,
+    pub resource_pages: Option<Pages>,
+    pub template_pages: Option<Pages>,
+}
+
+/// A resource that was found, with the values of its template's variables.
+pub(crate) struct Found<'c> {
+    pub resource: &'c ResourceEntry,
+    pub variables: Vec<(&'c str, String)>,
+}
+
+impl Catalog {
+    /// Checks an endpoint and makes its catalog. Faults are added; the catalog of a faulty endpoint means nothing.
+    pub(crate) fn build(
+        endpoint: &Endpoint,
+        state: &StateMap,
+        per_page: usize,
+        faults: &mut Vec<BuildFault>,
+    ) -> Self {
+        check::endpoint(endpoint, state, faults);
+        let server_info: Arc<str> = json!({ "name": endpoint.name, "version": endpoint.version })
+            .to_string()
+            .into();
+        let pages = |kind, items: &[Value]| Pages::new(kind, items, per_page, endpoint.cache, &server_info);
+
+        let mut tools = HashMap::new();
+        let mut tool_items = Vec::new();
+        for tool in &endpoint.tools {
+            match tool_entry(tool, endpoint) {
+                Ok((entry, item)) => {
+                    tool_items.push(item);
+                    tools.insert(entry.entry.name.clone(), Arc::new(entry));
+                }
+                Err(fault) => faults.push(fault),
+            }
+        }
+
+        let mut prompts = HashMap::new();
+        for prompt in &endpoint.prompts {
+            let Some(entry) = entry(&prompt.common, endpoint.cache, faults) else {
+                continue;
+            };
+            let known = prompt
+                .arguments
+                .iter()
+                .map(|argument| argument.name.clone())
+                .collect();
+            prompts.insert(entry.name.clone(), PromptEntry { entry, known });
+        }
+
+        let mut resources = HashMap::new();
+        let mut templates = Vec::new();
+        let (mut resource_items, mut template_items) = (Vec::new(), Vec::new());
+        for resource in &endpoint.resources {
+            let Some(served) = resource_entry(resource, faults) else {
+                continue;
+            };
+            match template(resource) {
+                None => {
+                    resource_items.push(lists::resource(resource, false));
+                    resources.insert(resource.uri.as_str().into(), served);
+                }
+                Some(template) => {
+                    template_items.push(lists::resource(resource, true));
+                    templates.push((template, served));
+                }
+            }
+        }
+        let serves_resources = !endpoint.resources.is_empty() || !endpoint.resource_lists.is_empty();
+
+        let mut completions = HashMap::new();
+        for completion in &endpoint.completions {
+            if let Some(entry) = entry(&completion.common, endpoint.cache, faults) {
+                completions.insert((completion.target.clone(), completion.argument.clone()), entry);
+            }
+        }
+        let resource_list = endpoint
+            .resource_lists
+            .first()
+            .and_then(|list| entry(&list.common, endpoint.cache, faults));
+
+        let revisions = revisions(endpoint);
+        let prompt_items: Vec<Value> = endpoint.prompts.iter().map(lists::prompt).collect();
+        Self {
+            info: Arc::new(EndpointInfo {
+                path: endpoint.path.as_str().into(),
+                name: endpoint.name.as_str().into(),
+                version: endpoint.version.as_str().into(),
+            }),
+            discover: discover(endpoint, &revisions),
+            revisions,
+            tool_pages: (!tool_items.is_empty()).then(|| pages(ListKind::Tools, &tool_items)),
+            prompt_pages: (!prompt_items.is_empty()).then(|| pages(ListKind::Prompts, &prompt_items)),
+            resource_pages: serves_resources.then(|| pages(ListKind::Resources, &resource_items)),
+            template_pages: serves_resources.then(|| pages(ListKind::ResourceTemplates, &template_items)),
+            tools,
+            prompts,
+            resources,
+            templates,
+            completions,
+            resource_list,
+            server_info,
+        }
+    }
+
+    /// The resource at a URI: an exact one before a template.
+    pub(crate) fn resource(&self, uri: &str) -> Option<Found<'_>> {
+        if let Some(resource) = self.resources.get(uri) {
+            return Some(Found {
+                resource,
+                variables: Vec::new(),
+            });
+        }
+        self.templates.iter().find_map(|(template, resource)| {
+            template
+                .match_uri(uri)
+                .map(|variables| Found { resource, variables })
+        })
+    }
+
+    /// Whether a completion may be asked for this reference at all.
+    pub(crate) fn completes(&self, target: &Completed) -> bool {
+        match target {
+            Completed::Prompt(name) => self.prompts.contains_key(name.as_str()),
+            Completed::Resource(uri) => {
+                self.resources.contains_key(uri.as_str())
+                    || self
+                        .templates
+                        .iter()
+                        .any(|(template, _)| template.as_str() == uri)
+            }
+        }
+    }
+
+    /// What completes an argument; `None` if nothing does.
+    pub(crate) fn completion(&self, target: Completed, argument: &str) -> Option<&Entry> {
+        self.completions.get(&(target, argument.to_owned()))
+    }
+
+    /// Whether any argument can be completed.
+    pub(crate) fn has_completions(&self) -> bool {
+        !self.completions.is_empty()
+    }
+
+    /// The names of all revisions that are served, newest first.
+    pub(crate) fn revision_names(&self) -> Vec<&'static str> {
+        self.revisions.iter().map(|revision| revision.as_str()).collect()
+    }
+}
+
+/// The revisions that an endpoint serves, newest first.
+fn revisions(endpoint: &Endpoint) -> Vec<Revision> {
+    let mut revisions = endpoint.revisions.clone();
+    if revisions.is_empty() {
+        revisions = check::SERVED.to_vec();
+    }
+    revisions.sort_unstable_by(|left, right| right.cmp(left));
+    revisions.dedup();
+    revisions
+}
+
+fn entry(common: &Common, cache: CacheHint, faults: &mut Vec<BuildFault>) -> Option<Entry> {
+    let Some(runner) = common.runner.clone() else {
+        faults.push(BuildFault::at(
+            &common.place,
+            "has no handler: give it one with `.handler(…)`",
+        ));
+        return None;
+    };
+    Some(Entry {
+        name: common.name.as_str().into(),
+        place: common.place.to_string().into(),
+        runner,
+        timeout: common.timeout,
+        requires: common.requires,
+        cache: common.cache.unwrap_or(cache),
+    })
+}
+
+fn resource_entry(resource: &Resource, faults: &mut Vec<BuildFault>) -> Option<ResourceEntry> {
+    let entry = entry(&resource.common, CacheHint::default(), faults)?;
+    Some(ResourceEntry {
+        entry,
+        mime_type: resource.mime_type.as_deref().map(Into::into),
+    })
+}
+
+/// The template of a resource; `None` if its URI is exact. A bad one is `check`'s to report.
+pub(super) fn template(resource: &Resource) -> Option<UriTemplate> {
+    resource
+        .uri
+        .contains('{')
+        .then(|| UriTemplate::parse(&resource.uri).ok())
+        .flatten()
+}
+
+fn tool_entry(tool: &Tool, endpoint: &Endpoint) -> Result<(ToolEntry, Value), BuildFault> {
+    let fault = |message: String| BuildFault::at(&tool.common.place, message);
+    let refuse_extra = tool.extra_arguments.unwrap_or(endpoint.extra_arguments) == ExtraArguments::Refuse;
+    let by_hand = tool.input_schema.is_some();
+    let input = match &tool.input_schema {
+        Some(schema) => schema.clone(),
+        None => schema::input_schema(&tool.common.parameters, refuse_extra).map_err(fault)?,
+    };
+    if input.get("type").is_none_or(|kind| kind != "object") {
+        return Err(fault(
+            "its input schema must be an object with `\"type\": \"object\"`".to_owned(),
+        ));
+    }
+    let output = schema::output_schema(tool.output_schema);
+    let headers = mirrored_headers(&input).map_err(fault)?;
+    let names: Vec<String> = input
+        .get("properties")
+        .and_then(Value::as_object)
+        .map(|all| all.keys().cloned().collect())
+        .unwrap_or_default();
+    let required: BTreeSet<&str> = input
+        .get("required")
+        .and_then(Value::as_array)
+        .into_iter()
+        .flatten()
+        .filter_map(Value::as_str)
+        .collect();
+    let closed = input.get("additionalProperties") == Some(&Value::Bool(false));
+    let optional = names
+        .iter()
+        .filter(|name| !required.contains(name.as_str()))
+        .cloned()
+        .collect();
+    let mut none = Vec::new();
+    let entry = entry(&tool.common, endpoint.cache, &mut none);
+    let Some(entry) = entry else {
+        return Err(none.remove(0));
+    };
+    let served = ToolEntry {
+        entry,
+        known: closed.then_some(names),
+        headers,
+        optional,
+        input: Validator::compile(&input, by_hand).map_err(fault)?,
+        output: output
+            .as_ref()
+            .map(|schema| Validator::compile(schema, false))
+            .transpose()
+            .map_err(fault)?
+            .flatten(),
+    };
+    Ok((
+        served,
+        lists::tool(&tool.common, tool.hints, &input, output.as_ref()),
+    ))
+}
+
+/// The result of `server/discover`.
+fn discover(endpoint: &Endpoint, revisions: &[Revision]) -> Bytes {
+    let mut capabilities = Map::new();
+    let mut declare = |name: &str, served: bool| {
+        if served {
+            capabilities.insert(name.to_owned(), json!({}));
+        }
+    };
+    declare("tools", !endpoint.tools.is_empty());
+    declare("prompts", !endpoint.prompts.is_empty());
+    declare(
+        "resources",
+        !endpoint.resources.is_empty() || !endpoint.resource_lists.is_empty(),
+    );
+    declare("completions", !endpoint.completions.is_empty());
+    declare(
+        "logging",
+        commons(endpoint).any(|common| needs(common).uses_logging()),
+    );
+    let names: Vec<&str> = revisions.iter().map(|revision| revision.as_str()).collect();
+
+    let mut out = Vec::new();
+    out.extend_from_slice(br#"{"resultType":"complete","supportedVersions":"#);
+    out.extend_from_slice(json!(names).to_string().as_bytes());
+    out.extend_from_slice(br#","capabilities":"#);
+    out.extend_from_slice(Value::from(capabilities).to_string().as_bytes());
+    if let Some(instructions) = &endpoint.instructions {
+        out.extend_from_slice(br#","instructions":"#);
+        write_string(&mut out, instructions);
+    }
+    write_list_end(
+        &mut out,
+        None,
+        endpoint.cache,
+        &implementation(endpoint).to_string(),
+    );
+    out.into()
+}
+
+/// All that the server says of itself.
+fn implementation(endpoint: &Endpoint) -> Value {
+    let mut info = json!({ "name": endpoint.name, "version": endpoint.version });
+    let mut set = |key: &str, value: &Option<String>| {
+        if let Some(value) = value {
+            info[key] = value.as_str().into();
+        }
+    };
+    set("title", &endpoint.title);
+    set("description", &endpoint.description);
+    set("websiteUrl", &endpoint.website_url);
+    if !endpoint.icons.is_empty() {
+        info["icons"] = json!(endpoint.icons);
+    }
+    info
+}
+
+/// What all of an endpoint's operations share.
+pub(super) fn commons(endpoint: &Endpoint) -> impl Iterator<Item = &Common> {
+    let tools = endpoint.tools.iter().map(|Tool { common, .. }| common);
+    let resources = endpoint.resources.iter().map(|Resource { common, .. }| common);
+    let lists = endpoint.resource_lists.iter().map(|list| &list.common);
+    let prompts = endpoint.prompts.iter().map(|Prompt { common, .. }| common);
+    let completions = endpoint
+        .completions
+        .iter()
+        .map(|CompletionSource { common, .. }| common);
+    tools
+        .chain(resources)
+        .chain(lists)
+        .chain(prompts)
+        .chain(completions)
+}
+
+/// What an operation's parameters need.
+pub(super) fn needs(common: &Common) -> Needs {
+    let mut needs = Needs::default();
+    common
+        .parameters
+        .iter()
+        .for_each(|parameter| (parameter.erased.needs)(&mut needs));
+    needs
+}

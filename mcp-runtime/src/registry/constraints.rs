@@ -1,0 +1,70 @@
+//! Enforcing what a schema says beyond what serde checks, with the `jsonschema` crate.
+
+use serde_json::Value;
+
+use super::schema::{foreign_reference, unenforced_keyword};
+use crate::protocol::Fault;
+
+/// A compiled schema.
+#[derive(Debug)]
+pub struct Validator(#[cfg(feature = "constraints")] jsonschema::Validator);
+
+impl Validator {
+    /// Compiles what serde alone does not enforce; `None` if there is nothing of the kind.
+    ///
+    /// `by_hand` schemas are not made from the types that are parsed, so that all of them is enforced here.
+    pub(super) fn compile(schema: &Value, by_hand: bool) -> Result<Option<Self>, String> {
+        if let Some(reference) = foreign_reference(schema) {
+            return Err(format!(
+                "its schema refers to `{reference}`: only references within the schema are allowed"
+            ));
+        }
+        match unenforced_keyword(schema) {
+            None if !by_hand => Ok(None),
+            keyword => Self::new(schema, keyword.as_deref()),
+        }
+    }
+
+    #[cfg(feature = "constraints")]
+    fn new(schema: &Value, _: Option<&str>) -> Result<Option<Self>, String> {
+        let validator = jsonschema::draft202012::new(schema);
+        validator
+            .map(|validator| Some(Self(validator)))
+            .map_err(|error| format!("its schema is not valid: {error}"))
+    }
+
+    #[cfg(not(feature = "constraints"))]
+    fn new(_: &Value, keyword: Option<&str>) -> Result<Option<Self>, String> {
+        match keyword {
+            None => Ok(None),
+            Some(keyword) => Err(format!(
+                "its schema has `{keyword}`, which needs the feature `constraints` to be enforced: \
+                 `cargo add mcp-runtime --features constraints`"
+            )),
+        }
+    }
+
+    /// All that a value violates.
+    #[cfg(feature = "constraints")]
+    pub(crate) fn faults(&self, value: &Value) -> Vec<Fault> {
+        /// More than anybody reads at once.
+        const MOST: usize = 16;
+        let at = |error: &jsonschema::ValidationError<'_>| {
+            let path = error.instance_path().to_string();
+            path.trim_start_matches('/').replace('/', ".")
+        };
+        let faults = self.0.iter_errors(value).take(MOST);
+        faults
+            .map(|error| Fault {
+                at: at(&error),
+                message: error.to_string(),
+            })
+            .collect()
+    }
+
+    /// Nothing: without the feature no validator is ever made.
+    #[cfg(not(feature = "constraints"))]
+    pub(crate) fn faults(&self, _: &Value) -> Vec<Fault> {
+        Vec::new()
+    }
+}

@@ -1,0 +1,179 @@
+//! An endpoint as data, filled by annotations or by hand.
+
+use std::panic::Location;
+
+use super::{
+    descriptor::{EndpointId, ExtraArguments},
+    operation::{CompletionSource, Place, Prompt, Resource, ResourceList, Tool},
+};
+use crate::protocol::{CacheHint, Icon, Revision};
+
+/// An MCP endpoint: an identity, and what it serves.
+///
+/// Annotations make these by themselves; by hand, start with [`Endpoint::builder`].
+#[derive(Clone, Debug)]
+pub struct Endpoint {
+    pub(crate) id: Option<EndpointId>,
+    pub(crate) path: String,
+    pub(crate) name: String,
+    pub(crate) version: String,
+    pub(crate) title: Option<String>,
+    pub(crate) description: Option<String>,
+    pub(crate) website_url: Option<String>,
+    pub(crate) instructions: Option<String>,
+    pub(crate) icons: Vec<Icon>,
+    pub(crate) revisions: Vec<Revision>,
+    pub(crate) cache: CacheHint,
+    pub(crate) extra_arguments: ExtraArguments,
+    pub(crate) place: Place,
+    pub(crate) tools: Vec<Tool>,
+    pub(crate) resources: Vec<Resource>,
+    pub(crate) resource_lists: Vec<ResourceList>,
+    pub(crate) prompts: Vec<Prompt>,
+    pub(crate) completions: Vec<CompletionSource>,
+}
+
+impl Endpoint {
+    /// An endpoint at a path, such as `/mcp`, to be filled.
+    #[track_caller]
+    pub fn builder(path: impl Into<String>) -> Self {
+        let path = path.into();
+        let place = Place::by_hand(&path, Location::caller());
+        Self::empty(path, place)
+    }
+
+    pub(super) fn empty(path: String, place: Place) -> Self {
+        Self {
+            id: None,
+            path,
+            name: "mcp-server".to_owned(),
+            version: "0.0.0".to_owned(),
+            title: None,
+            description: None,
+            website_url: None,
+            instructions: None,
+            icons: Vec::new(),
+            revisions: Vec::new(),
+            cache: CacheHint::default(),
+            extra_arguments: ExtraArguments::default(),
+            place,
+            tools: Vec::new(),
+            resources: Vec::new(),
+            resource_lists: Vec::new(),
+            prompts: Vec::new(),
+            completions: Vec::new(),
+        }
+    }
+
+    /// Sets the server's name.
+    #[must_use]
+    pub fn name(mut self, name: impl Into<String>) -> Self {
+        self.name = name.into();
+        self
+    }
+
+    /// Sets the server's version.
+    #[must_use]
+    pub fn version(mut self, version: impl Into<String>) -> Self {
+        self.version = version.into();
+        self
+    }
+
+    /// Sets a title for people.
+    #[must_use]
+    pub fn title(mut self, title: impl Into<String>) -> Self {
+        self.title = Some(title.into());
+        self
+    }
+
+    /// Says what it is.
+    #[must_use]
+    pub fn description(mut self, description: impl Into<String>) -> Self {
+        self.description = Some(description.into());
+        self
+    }
+
+    /// Names a page about it.
+    #[must_use]
+    pub fn website_url(mut self, url: impl Into<String>) -> Self {
+        self.website_url = Some(url.into());
+        self
+    }
+
+    /// Says how a model should use it.
+    #[must_use]
+    pub fn instructions(mut self, instructions: impl Into<String>) -> Self {
+        self.instructions = Some(instructions.into());
+        self
+    }
+
+    /// Adds an image that stands for it.
+    #[must_use]
+    pub fn icon(mut self, icon: Icon) -> Self {
+        self.icons.push(icon);
+        self
+    }
+
+    /// Serves these revisions only.
+    #[must_use]
+    pub fn revisions(mut self, revisions: impl IntoIterator<Item = Revision>) -> Self {
+        self.revisions = revisions.into_iter().collect();
+        self
+    }
+
+    /// How long its lists stay fresh, and for whom.
+    #[must_use]
+    pub fn cache(mut self, hint: CacheHint) -> Self {
+        self.cache = hint;
+        self
+    }
+
+    /// What its tools do with arguments that their schemas do not name.
+    #[must_use]
+    pub fn extra_arguments(mut self, extra: ExtraArguments) -> Self {
+        self.extra_arguments = extra;
+        self
+    }
+
+    /// Adds a tool.
+    #[must_use]
+    pub fn tool(mut self, tool: Tool) -> Self {
+        self.tools.push(tool);
+        self
+    }
+
+    /// Adds a resource or a template.
+    #[must_use]
+    pub fn resource(mut self, resource: Resource) -> Self {
+        self.resources.push(resource);
+        self
+    }
+
+    /// Lists resources by the application's own handler.
+    #[must_use]
+    pub fn resource_list(mut self, list: ResourceList) -> Self {
+        self.resource_lists.push(list);
+        self
+    }
+
+    /// Adds a prompt.
+    #[must_use]
+    pub fn prompt(mut self, prompt: Prompt) -> Self {
+        self.prompts.push(prompt);
+        self
+    }
+
+    /// Adds the completion of an argument.
+    #[must_use]
+    pub fn completion(mut self, completion: CompletionSource) -> Self {
+        self.completions.push(completion);
+        self
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.tools.is_empty()
+            && self.resources.is_empty()
+            && self.resource_lists.is_empty()
+            && self.prompts.is_empty()
+    }
+}

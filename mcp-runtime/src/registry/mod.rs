@@ -1,0 +1,28 @@
+//! From annotated or hand-filled items to validated, immutable catalogs with their bytes ready.
+
+pub(crate) mod catalog;
+pub(crate) mod check;
+mod closure;
+pub(crate) mod collect;
+mod constraints;
+mod descriptor;
+mod endpoint;
+mod fault;
+pub(crate) mod lists;
+mod mirror;
+mod operation;
+mod schema;
+
+pub use self::{
+    closure::{ClosureParameter, Handler, HandlerOutput, kind},
+    descriptor::{
+        CacheDescriptor, Capabilities, CompletionDescriptor, CompletionTarget, DeclaredEndpoint,
+        EndpointDescriptor, EndpointId, EndpointRef, ExtraArguments, IconDescriptor, Instance,
+        OperationDescriptor, OperationKind, Origin, ParameterDescriptor, Registration, ResourceDescriptor,
+        Scope, Start, ToolDescriptor, endpoint_id,
+    },
+    endpoint::Endpoint,
+    fault::{BuildError, BuildFault},
+    operation::{CompletionSource, Prompt, PromptArgument, Resource, ResourceList, Tool, ToolHints},
+};
+pub(crate) use self::{mirror::MirroredHeader, operation::Completed};

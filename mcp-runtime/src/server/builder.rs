@@ -1,0 +1,280 @@
+//! Putting a server together.
+
+use std::{collections::HashMap, sync::Arc, time::Duration};
+
+use tokio::sync::Semaphore;
+
+use super::{McpServer, ServeError};
+use crate::{
+    engine::{Admission, AdmissionChoice, DynRateLimit, Engine, Gate, Lifecycle, Limits, RateLimit, Shared},
+    handler::StateMap,
+    registry::{
+        BuildError, BuildFault, DeclaredEndpoint, Endpoint, EndpointId, Instance,
+        catalog::Catalog,
+        check,
+        collect::{Collected, Selection, collect},
+    },
+    transport::http::{HttpPolicy, Listener},
+};
+
+/// A server in the making. Settings take effect last-call-wins; all that is wrong is reported by [`build`](Self::build)
+/// together.
+#[must_use = "a builder does nothing until it is built or served"]
+pub struct ServerBuilder {
+    selection: Selection,
+    instances: HashMap<EndpointId, Instance>,
+    by_hand: Vec<Endpoint>,
+    state: StateMap,
+    doubled_states: Vec<&'static str>,
+    limits: Limits,
+    admission: AdmissionChoice,
+    request_limit: Option<Arc<dyn DynRateLimit>>,
+    tool_limit: Option<Arc<dyn DynRateLimit>>,
+    policy: HttpPolicy,
+}
+
+/// What [`ServerBuilder::endpoint`] takes: the instance of a struct under `#[mcp_endpoint]` (a unit struct's name is
+/// one), or an [`Endpoint`] that was filled by hand.
+pub trait IntoEndpoint {
+    #[doc(hidden)]
+    fn add_to(self, builder: &mut ServerBuilder);
+}
+
+impl<E: DeclaredEndpoint> IntoEndpoint for E {
+    fn add_to(self, builder: &mut ServerBuilder) {
+        builder.select_id(E::DESCRIPTOR.id);
+        builder.instances.insert(E::DESCRIPTOR.id, Arc::new(self));
+    }
+}
+
+impl IntoEndpoint for Endpoint {
+    fn add_to(self, builder: &mut ServerBuilder) {
+        builder.by_hand.push(self);
+    }
+}
+
+impl ServerBuilder {
+    pub(super) fn new(selection: Selection) -> Self {
+        Self {
+            selection,
+            instances: HashMap::new(),
+            by_hand: Vec::new(),
+            state: StateMap::default(),
+            doubled_states: Vec::new(),
+            limits: Limits::default(),
+            admission: AdmissionChoice::default(),
+            request_limit: None,
+            tool_limit: None,
+            policy: HttpPolicy::default(),
+        }
+    }
+
+    fn select_id(&mut self, id: EndpointId) {
+        if let Selection::Named(ids) = &mut self.selection
+            && !ids.contains(&id)
+        {
+            ids.push(id);
+        }
+    }
+
+    /// Takes only the annotations of these crates, by their names in `Cargo.toml`.
+    pub fn only_crates<N: Into<String>>(mut self, crates: impl IntoIterator<Item = N>) -> Self {
+        if let Selection::All { only_crates } = &mut self.selection {
+            *only_crates = Some(crates.into_iter().map(Into::into).collect());
+        }
+        self
+    }
+
+    /// Serves an endpoint: the instance of an annotated struct, or one that was filled by hand.
+    pub fn endpoint(mut self, endpoint: impl IntoEndpoint) -> Self {
+        endpoint.add_to(&mut self);
+        self
+    }
+
+    /// Serves an annotated endpoint that needs no instance, by its type.
+    pub fn select<E: DeclaredEndpoint>(mut self) -> Self {
+        self.select_id(E::DESCRIPTOR.id);
+        self
+    }
+
+    /// Provides a value that handlers take as `State<T>`; one a type.
+    pub fn state<T: Clone + Send + Sync + 'static>(mut self, value: T) -> Self {
+        if !self.state.insert(value) {
+            self.doubled_states.push(std::any::type_name::<T>());
+        }
+        self
+    }
+
+    /// Decides who may call. Without a choice everybody may, and only under `serve` on a loopback address.
+    pub fn admission(mut self, admission: impl Admission) -> Self {
+        self.admission = AdmissionChoice::new(admission);
+        self
+    }
+
+    /// Limits the rate of requests.
+    pub fn request_rate_limit(mut self, limit: impl RateLimit) -> Self {
+        self.request_limit = Some(Arc::new(limit));
+        self
+    }
+
+    /// Limits the rate of tool calls.
+    pub fn tool_rate_limit(mut self, limit: impl RateLimit) -> Self {
+        self.tool_limit = Some(Arc::new(limit));
+        self
+    }
+
+    /// The host names that requests may be for, each with a port or for any; without, the loopback names. This is
+    /// what keeps a web page from reaching the server by DNS rebinding.
+    pub fn allowed_hosts<N: Into<String>>(mut self, hosts: impl IntoIterator<Item = N>) -> Self {
+        self.policy.allowed_hosts = Some(hosts.into_iter().map(Into::into).collect());
+        self
+    }
+
+    /// Origins that may call beside those of the allowed hosts, such as `https://app.example.com`.
+    pub fn allowed_origins<N: Into<String>>(mut self, origins: impl IntoIterator<Item = N>) -> Self {
+        self.policy.allowed_origins = origins.into_iter().map(Into::into).collect();
+        self
+    }
+
+    /// Origins whose pages may call and read the answers (CORS).
+    pub fn cors_origins<N: Into<String>>(mut self, origins: impl IntoIterator<Item = N>) -> Self {
+        self.policy.cors_origins = origins.into_iter().map(Into::into).collect();
+        self
+    }
+
+    /// Replaces all limits.
+    pub fn limits(mut self, limits: Limits) -> Self {
+        self.limits = limits;
+        self
+    }
+
+    /// Checks everything and makes the server.
+    ///
+    /// # Errors
+    /// All that is wrong, each with its place and the way out.
+    pub fn build(self) -> Result<McpServer, BuildError> {
+        let mut faults = Vec::new();
+        self.limits.check(&mut faults);
+        faults.extend(self.policy.faults().into_iter().map(BuildFault::new));
+        for name in &self.doubled_states {
+            faults.push(BuildFault::new(format!(
+                "two values of type `{name}` were given to `.state(…)`: wrap one of them in a type of its own"
+            )));
+        }
+        let Collected {
+            mut endpoints,
+            operations_per_crate,
+        } = collect(&self.selection, &self.instances, &mut faults);
+        endpoints.extend(self.by_hand);
+        if endpoints.is_empty() && faults.is_empty() {
+            faults.push(BuildFault::new(
+                "nothing to serve: no annotated item is linked, and no endpoint was given; a library that nobody \
+                 mentions is left out by the linker: write `use my_parts as _;`",
+            ));
+        }
+        check::paths(&endpoints, &mut faults);
+        let per_page = self.limits.list_page;
+        let catalogs: Vec<Catalog> = endpoints
+            .iter()
+            .map(|endpoint| Catalog::build(endpoint, &self.state, per_page, &mut faults))
+            .collect();
+        BuildError::check(faults)?;
+        for (name, operations) in operations_per_crate {
+            tracing::info!(crate_name = name, operations, "serving annotated operations");
+        }
+        let shared = Arc::new(Shared {
+            gate: Gate::new(self.limits.max_concurrent_handlers, self.limits.handler_queue),
+            blocking: Arc::new(Semaphore::new(self.limits.max_blocking_handlers)),
+            lifecycle: Lifecycle::new(),
+            limits: self.limits,
+            state: Arc::new(self.state),
+            admission: self.admission,
+            request_limit: self.request_limit,
+            tool_limit: self.tool_limit,
+        });
+        let engine = |catalog| Engine {
+            shared: Arc::clone(&shared),
+            catalog: Arc::new(catalog),
+        };
+        let engines = catalogs.into_iter().map(engine).collect();
+        Ok(McpServer::new(shared, engines, self.policy))
+    }
+
+    /// Builds the server and serves it; see [`McpServer::serve`].
+    ///
+    /// # Errors
+    /// As [`build`](Self::build) and [`McpServer::serve`].
+    pub async fn serve(self, address: impl tokio::net::ToSocketAddrs) -> Result<(), ServeError> {
+        self.build()?.serve(address).await
+    }
+
+    /// Builds the server and serves a listener; see [`McpServer::serve_with`].
+    ///
+    /// # Errors
+    /// As [`build`](Self::build) and [`McpServer::serve_with`].
+    pub async fn serve_with(self, listener: impl Listener) -> Result<(), ServeError> {
+        self.build()?.serve_with(listener).await
+    }
+
+    /// Builds the server and makes an axum router of it; see [`McpServer::into_router`].
+    ///
+    /// # Errors
+    /// As [`build`](Self::build) and [`McpServer::into_router`].
+    pub fn into_router(self) -> Result<axum::Router, BuildError> {
+        self.build()?.into_router()
+    }
+}
+
+/// One setter a limit; [`Limits`] has the documentation.
+macro_rules! limit_setters {
+    ($($(#[$doc:meta])* $name:ident: $type:ty),* $(,)?) => {
+        impl ServerBuilder {$(
+            $(#[$doc])*
+            pub fn $name(mut self, $name: impl Into<$type>) -> Self {
+                self.limits.$name = $name.into();
+                self
+            }
+        )*}
+    };
+}
+limit_setters! {
+    /// Sets [`Limits::max_body_bytes`].
+    max_body_bytes: usize,
+    /// Sets [`Limits::request_timeout`].
+    request_timeout: Duration,
+    /// Sets [`Limits::max_concurrent_handlers`].
+    max_concurrent_handlers: usize,
+    /// Sets [`Limits::handler_queue`].
+    handler_queue: usize,
+    /// Sets [`Limits::max_blocking_handlers`].
+    max_blocking_handlers: usize,
+    /// Sets [`Limits::cancellation_grace`]; `None`: a cancelled handler is never dropped.
+    cancellation_grace: Option<Duration>,
+    /// Sets [`Limits::progress_queue`].
+    progress_queue: usize,
+    /// Sets [`Limits::keep_alive`]; `None` turns it off.
+    keep_alive: Option<Duration>,
+    /// Sets [`Limits::write_timeout`].
+    write_timeout: Duration,
+    /// Sets [`Limits::list_page`].
+    list_page: usize,
+    /// Sets [`Limits::graceful_shutdown`].
+    graceful_shutdown: Duration,
+    /// Sets [`Limits::forced_shutdown`].
+    forced_shutdown: Duration,
+    /// Sets [`Limits::header_read_timeout`].
+    header_read_timeout: Duration,
+    /// Sets [`Limits::max_connections`].
+    max_connections: usize,
+    /// Sets [`Limits::max_header_bytes`].
+    max_header_bytes: usize,
+}
+
+impl std::fmt::Debug for ServerBuilder {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("ServerBuilder")
+            .field("selection", &self.selection)
+            .field("limits", &self.limits)
+            .finish_non_exhaustive()
+    }
+}

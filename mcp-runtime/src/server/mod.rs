@@ -1,0 +1,127 @@
+//! The server: built, served, ended.
+
+mod builder;
+mod serve;
+mod shutdown;
+
+use std::sync::Arc;
+
+pub use self::{
+    builder::{IntoEndpoint, ServerBuilder},
+    serve::ServeError,
+    shutdown::ServerHandle,
+};
+use crate::{
+    engine::{AdmissionChoice, Engine, Shared},
+    registry::{BuildError, BuildFault, collect::Selection},
+    transport::http::{HttpPolicy, HttpService},
+};
+
+/// An MCP server: its endpoints, checked and ready.
+#[derive(Clone)]
+pub struct McpServer {
+    shared: Arc<Shared>,
+    engines: Arc<[Engine]>,
+    policy: HttpPolicy,
+    handle: ServerHandle,
+}
+
+impl McpServer {
+    /// Starts with all annotated items of the program.
+    pub fn from_annotations() -> ServerBuilder {
+        ServerBuilder::new(Selection::All { only_crates: None })
+    }
+
+    /// Starts with nothing: name endpoints with [`ServerBuilder::endpoint`].
+    pub fn builder() -> ServerBuilder {
+        ServerBuilder::new(Selection::Named(Vec::new()))
+    }
+
+    fn new(shared: Arc<Shared>, engines: Vec<Engine>, policy: HttpPolicy) -> Self {
+        let handle = ServerHandle::new(Arc::clone(&shared));
+        Self {
+            shared,
+            engines: engines.into(),
+            policy,
+            handle,
+        }
+    }
+
+    /// Ends the server, and tells how that went.
+    #[must_use]
+    pub fn handle(&self) -> ServerHandle {
+        self.handle.clone()
+    }
+
+    /// The server as a tower service, whose requests go by their path.
+    ///
+    /// # Errors
+    /// Since anybody might reach it, admission and `allowed_hosts` must have been chosen.
+    pub fn into_service(self) -> Result<HttpService, BuildError> {
+        let mut faults = Vec::new();
+        if matches!(self.shared.admission, AdmissionChoice::Unchosen) {
+            faults.push(BuildFault::new(
+                "who may call was not chosen: add `.admission(anonymous())`, or an admission of your own",
+            ));
+        }
+        if self.policy.allowed_hosts.is_none() {
+            faults.push(BuildFault::new(
+                "the hosts that are served were not named: add `.allowed_hosts([\"mcp.example.com\"])`",
+            ));
+        }
+        BuildError::check(faults)?;
+        Ok(self.service())
+    }
+
+    /// The server as an axum router, to be merged into an application under its layers.
+    ///
+    /// The application serves it, so `serve`'s own limits (connections, header bytes, stalled sockets) are the
+    /// application's to set; end it with [`handle`](Self::handle).
+    ///
+    /// # Errors
+    /// As [`into_service`](Self::into_service).
+    pub fn into_router(self) -> Result<axum::Router, BuildError> {
+        let engines = Arc::clone(&self.engines);
+        let service = self.into_service()?;
+        let router = engines.iter().fold(axum::Router::new(), |router, engine| {
+            router.route_service(&engine.catalog.info.path, AxumService(service.clone()))
+        });
+        Ok(router)
+    }
+
+    fn service(&self) -> HttpService {
+        HttpService::new(self.engines.iter().cloned(), self.policy.clone())
+    }
+}
+
+impl std::fmt::Debug for McpServer {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let paths: Vec<&str> = self
+            .engines
+            .iter()
+            .map(|engine| &*engine.catalog.info.path)
+            .collect();
+        f.debug_struct("McpServer")
+            .field("endpoints", &paths)
+            .finish_non_exhaustive()
+    }
+}
+
+/// [`HttpService`] with axum's body.
+#[derive(Clone)]
+struct AxumService(HttpService);
+
+impl tower_service::Service<axum::extract::Request> for AxumService {
+    type Response = axum::response::Response;
+    type Error = std::convert::Infallible;
+    type Future = std::pin::Pin<Box<dyn Future<Output = Result<Self::Response, Self::Error>> + Send>>;
+
+    fn poll_ready(&mut self, _: &mut std::task::Context<'_>) -> std::task::Poll<Result<(), Self::Error>> {
+        std::task::Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, request: axum::extract::Request) -> Self::Future {
+        let service = self.0.clone();
+        Box::pin(async move { Ok(service.respond(request).await.map(axum::body::Body::new)) })
+    }
+}

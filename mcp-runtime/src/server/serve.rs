@@ -1,0 +1,139 @@
+//! Serving a server by itself.
+
+use std::{fmt, io, net::SocketAddr, sync::Arc};
+
+use tokio::net::{TcpListener, ToSocketAddrs};
+
+use super::McpServer;
+use crate::{
+    engine::AdmissionChoice,
+    registry::{BuildError, BuildFault},
+    transport::http::{Listener, accept},
+};
+
+/// Why a server does not serve.
+#[non_exhaustive]
+pub enum ServeError {
+    /// It can't be built.
+    Build(BuildError),
+    /// Its address can't be listened at.
+    Bind(io::Error),
+    /// Its byte stream failed.
+    Io(io::Error),
+}
+
+impl From<BuildError> for ServeError {
+    fn from(error: BuildError) -> Self {
+        Self::Build(error)
+    }
+}
+
+impl fmt::Display for ServeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Build(error) => error.fmt(f),
+            Self::Bind(error) => write!(f, "can't listen: {error}"),
+            Self::Io(error) => write!(f, "the connection failed: {error}"),
+        }
+    }
+}
+
+/// As `Display`: this is what a `main` that returns it prints.
+impl fmt::Debug for ServeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+impl std::error::Error for ServeError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Build(_) => None,
+            Self::Bind(error) | Self::Io(error) => Some(error),
+        }
+    }
+}
+
+impl McpServer {
+    /// Listens at a TCP address and serves HTTP/1.1 and HTTP/2, until SIGTERM, Ctrl-C or the
+    /// [`handle`](Self::handle) ends it gracefully.
+    ///
+    /// # Errors
+    /// If the address can't be listened at, or others than this machine could reach the server and nobody chose
+    /// admission and `allowed_hosts`.
+    pub async fn serve(self, address: impl ToSocketAddrs) -> Result<(), ServeError> {
+        let listener = TcpListener::bind(address).await.map_err(ServeError::Bind)?;
+        self.serve_with(listener).await
+    }
+
+    /// Serves the connections of a listener, as [`serve`](Self::serve).
+    ///
+    /// # Errors
+    /// As [`serve`](Self::serve).
+    pub async fn serve_with(self, listener: impl Listener) -> Result<(), ServeError> {
+        let address = listener.local_address();
+        self.check_reach(address)?;
+        if let Some(address) = address {
+            for engine in &*self.engines {
+                tracing::info!("serving http://{address}{}", engine.catalog.info.path);
+            }
+        }
+        let serving = self.shared.lifecycle.serving();
+        let accepting = accept(listener, self.service(), Arc::clone(&self.shared));
+        let mut accepting = std::pin::pin!(accepting);
+        tokio::select! {
+            () = accepting.as_mut() => drop(serving),
+            () = told_to_end() => {
+                let closed = async {
+                    accepting.await;
+                    drop(serving);
+                };
+                tokio::join!(self.handle.shutdown(), closed);
+            }
+        }
+        // If somebody else ends the server, this is over when they are.
+        self.handle.shutdown().await;
+        Ok(())
+    }
+
+    /// A server that others can reach needs a choice of who may call.
+    fn check_reach(&self, address: Option<SocketAddr>) -> Result<(), BuildError> {
+        if address.is_some_and(|address| address.ip().is_loopback()) {
+            return Ok(());
+        }
+        let place = address.map_or_else(
+            || "a listener of its own".to_owned(),
+            |address| address.to_string(),
+        );
+        let mut faults = Vec::new();
+        if matches!(self.shared.admission, AdmissionChoice::Unchosen) {
+            faults.push(BuildFault::new(format!(
+                "others can reach {place}, and who may call was not chosen: add `.admission(anonymous())`, or an \
+                 admission of your own"
+            )));
+        }
+        if self.policy.allowed_hosts.is_none() {
+            faults.push(BuildFault::new(format!(
+                "others can reach {place}, and the hosts that are served were not named: add \
+                 `.allowed_hosts([\"mcp.example.com\"])`"
+            )));
+        }
+        BuildError::check(faults)
+    }
+}
+
+/// Waits for SIGTERM or Ctrl-C.
+pub(super) async fn told_to_end() {
+    #[cfg(unix)]
+    {
+        use tokio::signal::unix::{SignalKind, signal};
+        if let Ok(mut terminate) = signal(SignalKind::terminate()) {
+            tokio::select! {
+                _ = tokio::signal::ctrl_c() => {}
+                _ = terminate.recv() => {}
+            }
+            return;
+        }
+    }
+    let _ = tokio::signal::ctrl_c().await;
+}

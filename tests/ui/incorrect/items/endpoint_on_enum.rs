@@ -1,0 +1,6 @@
+use mcp_runtime::prelude::*;
+
+#[mcp_endpoint(path = "/mcp", name = "catalog", version = "1.0.0")]
+enum Catalog {}
+
+fn main() {}

@@ -1,0 +1,6 @@
+use mcp_runtime::prelude::*;
+
+#[mcp_prompt]
+mod catalog {}
+
+fn main() {}

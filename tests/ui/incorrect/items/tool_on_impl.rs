@@ -1,0 +1,8 @@
+use mcp_runtime::prelude::*;
+
+struct Catalog;
+
+#[mcp_tool]
+impl Catalog {}
+
+fn main() {}

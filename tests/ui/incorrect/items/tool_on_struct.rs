@@ -1,0 +1,6 @@
+use mcp_runtime::prelude::*;
+
+#[mcp_tool]
+struct Catalog;
+
+fn main() {}

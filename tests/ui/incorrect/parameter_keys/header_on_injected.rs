@@ -1,0 +1,8 @@
+use mcp_runtime::prelude::*;
+
+#[mcp_tool]
+async fn search(#[mcp(inject, header = "Region")] context: RequestContext) -> String {
+    String::new()
+}
+
+fn main() {}

@@ -1,0 +1,8 @@
+use mcp_runtime::prelude::*;
+
+#[mcp_tool]
+async fn search(query: String, progress: ProgressReporter) -> String {
+    query
+}
+
+fn main() {}

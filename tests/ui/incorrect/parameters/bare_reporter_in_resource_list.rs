@@ -1,0 +1,8 @@
+use mcp_runtime::prelude::*;
+
+#[mcp_resource_list]
+async fn parts(progress: ProgressReporter) -> ResourcePage {
+    ResourcePage::default()
+}
+
+fn main() {}

@@ -1,0 +1,10 @@
+use mcp_runtime::prelude::*;
+
+use mcp_runtime::prelude::ProgressReporter as Reporter;
+
+#[mcp_tool]
+async fn search(progress: Reporter) -> String {
+    String::new()
+}
+
+fn main() {}

@@ -1,0 +1,8 @@
+use mcp_runtime::prelude::*;
+
+#[mcp_tool]
+async fn search(progress: Result<ProgressReporter, String>) -> String {
+    String::new()
+}
+
+fn main() {}

@@ -1,0 +1,8 @@
+use mcp_runtime::prelude::*;
+
+#[mcp_tool]
+async fn search(first: Option<ProgressReporter>, query: String, second: Option<ProgressReporter>) -> String {
+    query
+}
+
+fn main() {}

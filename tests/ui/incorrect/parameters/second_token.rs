@@ -1,0 +1,8 @@
+use mcp_runtime::prelude::*;
+
+#[mcp_tool]
+async fn search(first: CancellationToken, query: String, second: CancellationToken) -> String {
+    query
+}
+
+fn main() {}

@@ -1,0 +1,10 @@
+use mcp_runtime::prelude::*;
+
+struct Stock;
+
+#[mcp_tool]
+async fn search(State(stock): State<Stock>) -> String {
+    String::new()
+}
+
+fn main() {}

@@ -1,0 +1,8 @@
+use mcp_runtime::prelude::*;
+
+#[mcp_prompt]
+async fn greet(name: String, times: u32, loud: Option<bool>) -> String {
+    name
+}
+
+fn main() {}
