@@ -302,6 +302,11 @@ impl CallStream {
     pub(crate) fn poll_chunk(&self, cx: &mut Context<'_>) -> Poll<Option<Vec<u8>>> {
         self.outbox.poll_chunk(cx)
     }
+
+    /// Whether the last chunk has been taken.
+    pub(crate) fn is_finished(&self) -> bool {
+        self.outbox.is_finished()
+    }
 }
 
 impl Drop for CallStream {

@@ -60,16 +60,26 @@ impl Engine {
     // Promising `Send` here spares every caller from proving it for all lifetimes.
     pub(crate) fn handle<'a>(&'a self, incoming: Incoming<'a>) -> impl Future<Output = Reply> + Send + 'a {
         async move {
+            match Envelope::parse(incoming.body) {
+                Ok(envelope) => self.handle_parsed(&envelope, incoming).await,
+                Err(error) => Reply::Answer(malformed(error)),
+            }
+        }
+    }
+
+    /// Answers one message that its transport has parsed already.
+    pub(crate) fn handle_parsed<'a>(
+        &'a self,
+        envelope: &'a Envelope<'a>,
+        incoming: Incoming<'a>,
+    ) -> impl Future<Output = Reply> + Send + 'a {
+        async move {
             let Incoming {
-                body,
                 arrived,
                 token,
                 channel,
+                ..
             } = incoming;
-            let envelope = match Envelope::parse(body) {
-                Ok(envelope) => envelope,
-                Err(error) => return Reply::Answer(malformed(error)),
-            };
             let (framing, mirrored) = (channel.framing(), matches!(channel, Channel::Http { .. }));
             let (headers, extensions) = channel.into_parts();
             let carried = Carried {
@@ -79,8 +89,8 @@ impl Engine {
                 headers,
                 extensions,
             };
-            let span = self.span(&envelope);
-            let answered = self.answered(&envelope, carried, arrived);
+            let span = self.span(envelope);
+            let answered = self.answered(envelope, carried, arrived);
             let reply = if span.is_disabled() {
                 answered.await
             } else {

@@ -74,23 +74,17 @@ impl<'a> ArgumentReader<'a> {
     }
 
     pub(super) fn take_all<T: DeserializeOwned>(&mut self) -> Option<T> {
-        let Source::Json(arguments) = self.source else {
-            return None;
-        };
         self.taken = self.names().count();
-        let entries = arguments.into_iter().flat_map(Arguments::iter);
-        let map = MapDeserializer::new(entries);
-        match serde_path_to_error::deserialize(map) {
-            Ok(value) => Some(value),
-            Err(error) => {
-                let path = error.path().to_string();
-                self.fault(
-                    if path == "." { "arguments" } else { &path },
-                    &describe(error.inner()),
-                );
-                None
+        let read = match self.source {
+            Source::Json(arguments) => {
+                let entries = arguments.into_iter().flat_map(Arguments::iter);
+                located(MapDeserializer::<_, serde_json::Error>::new(entries))
             }
-        }
+            Source::Text(values) => located(MapDeserializer::<_, serde_json::Error>::new(
+                values.iter().copied(),
+            )),
+        };
+        read.map_err(|(at, message)| self.fault(&at, &message)).ok()
     }
 
     pub(super) fn fault(&mut self, at: &str, message: &str) {
@@ -138,6 +132,19 @@ impl<'a> ArgumentReader<'a> {
             .map(|(name, _)| name)
             .chain(text.iter().map(|(name, _)| *name))
     }
+}
+
+/// Deserialises all arguments; on failure, says where and what was expected.
+fn located<'de, T, D>(arguments: D) -> Result<T, (String, String)>
+where
+    T: DeserializeOwned,
+    D: Deserializer<'de, Error = serde_json::Error>,
+{
+    serde_path_to_error::deserialize(arguments).map_err(|error| {
+        let path = error.path().to_string();
+        let at = if path == "." { "arguments".to_owned() } else { path };
+        (at, describe(error.inner()))
+    })
 }
 
 /// Deserialises one argument; on failure, says where in it and what was expected.
@@ -267,7 +274,7 @@ mod tests {
     #[test]
     fn near_names_are_suggested_and_far_ones_not() {
         let known = ["query".to_owned(), "limit".to_owned()];
-        assert_eq!(nearest("qurey", &known), None);
+        assert_eq!(nearest("qurey", &known), Some("query"));
         assert_eq!(nearest("Query", &known), Some("query"));
         assert_eq!(nearest("limits", &known), Some("limit"));
         assert_eq!(nearest("colour", &known), None);

@@ -30,7 +30,16 @@ impl Framing {
     /// Appends a message, written by `message`, with its frame.
     pub fn write(self, out: &mut Vec<u8>, message: impl FnOnce(&mut Vec<u8>)) {
         out.extend_from_slice(self.before);
+        let start = out.len();
         message(out);
+        // A line break would end the frame. In JSON it only stands between tokens, where a space is as good.
+        for byte in &mut out[start..] {
+            *byte = if matches!(*byte, b'\n' | b'\r') {
+                b' '
+            } else {
+                *byte
+            };
+        }
         out.extend_from_slice(self.after);
     }
 }
@@ -186,6 +195,13 @@ impl Outbox {
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.lock().frames == 0
+    }
+
+    /// Whether all has been taken and nothing more can come.
+    #[must_use]
+    pub fn is_finished(&self) -> bool {
+        let state = self.lock();
+        state.closed && state.frames == 0
     }
 
     /// For how long the oldest queued frame has not been taken.

@@ -5,6 +5,12 @@ use serde_json::Value;
 use super::schema::{foreign_reference, unenforced_keyword};
 use crate::protocol::Fault;
 
+/// The first keyword of a schema that asks for more than an object.
+fn any_keyword(schema: &Value) -> Option<String> {
+    let says_nothing = |key: &&String| matches!(key.as_str(), "type" | "$schema" | "title" | "description");
+    schema.as_object()?.keys().find(|key| !says_nothing(key)).cloned()
+}
+
 /// A compiled schema.
 #[derive(Debug)]
 pub struct Validator(#[cfg(feature = "constraints")] jsonschema::Validator);
@@ -19,14 +25,16 @@ impl Validator {
                 "its schema refers to `{reference}`: only references within the schema are allowed"
             ));
         }
-        match unenforced_keyword(schema) {
-            None if !by_hand => Ok(None),
-            keyword => Self::new(schema, keyword.as_deref()),
-        }
+        let keyword = if by_hand {
+            any_keyword(schema)
+        } else {
+            unenforced_keyword(schema)
+        };
+        keyword.map_or(Ok(None), |keyword| Self::new(schema, &keyword))
     }
 
     #[cfg(feature = "constraints")]
-    fn new(schema: &Value, _: Option<&str>) -> Result<Option<Self>, String> {
+    fn new(schema: &Value, _: &str) -> Result<Option<Self>, String> {
         let validator = jsonschema::draft202012::new(schema);
         validator
             .map(|validator| Some(Self(validator)))
@@ -34,14 +42,11 @@ impl Validator {
     }
 
     #[cfg(not(feature = "constraints"))]
-    fn new(_: &Value, keyword: Option<&str>) -> Result<Option<Self>, String> {
-        match keyword {
-            None => Ok(None),
-            Some(keyword) => Err(format!(
-                "its schema has `{keyword}`, which needs the feature `constraints` to be enforced: \
-                 `cargo add mcp-runtime --features constraints`"
-            )),
-        }
+    fn new(_: &Value, keyword: &str) -> Result<Option<Self>, String> {
+        Err(format!(
+            "its schema has `{keyword}`, which needs the feature `constraints` to be enforced: \
+             `cargo add mcp-runtime --features constraints`"
+        ))
     }
 
     /// All that a value violates.

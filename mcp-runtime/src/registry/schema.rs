@@ -262,6 +262,12 @@ fn enforced(key: &str, object: &Map<String, Value>) -> bool {
         "minLength" | "maxLength" => bounded("minLength", "maxLength") && same(&object["minLength"], 1),
         // A set takes duplicates and keeps one of them.
         "uniqueItems" => true,
+        // The keys of a map by numbers.
+        "patternProperties" => object[key].as_object().is_some_and(|patterns| {
+            patterns
+                .keys()
+                .all(|pattern| matches!(pattern.as_str(), r"^\d+$" | r"^-?\d+$"))
+        }),
         "pattern"
         | "exclusiveMinimum"
         | "exclusiveMaximum"
@@ -278,7 +284,6 @@ fn enforced(key: &str, object: &Map<String, Value>) -> bool {
         | "allOf"
         | "dependentSchemas"
         | "dependentRequired"
-        | "patternProperties"
         | "propertyNames"
         | "unevaluatedProperties"
         | "unevaluatedItems" => false,

@@ -1,0 +1,276 @@
+//! One message a line, over any byte stream (specification: `transports/stdio`).
+//!
+//! The lines are read in their order; each request then runs on a task of its own. Everything that is to be sent goes
+//! through one queue, as whole lines.
+
+mod in_flight;
+mod input;
+mod output;
+#[cfg(test)]
+mod tests;
+
+use std::{
+    any::Any,
+    collections::BTreeMap,
+    future::{pending, poll_fn},
+    io,
+    panic::{AssertUnwindSafe, catch_unwind},
+    pin::pin,
+    sync::Arc,
+    task::Poll,
+};
+
+use http::Extensions;
+use serde::de::IgnoredAny;
+use tokio::{
+    io::{AsyncRead, AsyncWrite},
+    sync::mpsc,
+    task::{JoinSet, yield_now},
+    time::Instant,
+};
+
+use self::{
+    in_flight::{InFlight, Ticket},
+    input::{Line, Lines},
+    output::Outgoing,
+};
+use crate::{
+    engine::{Answer, Channel, Engine, Incoming, Phase, Reply},
+    handler::{CancellationReason, CancellationToken, Framing},
+    protocol::{Condition, Envelope, ProtocolError, RequestId},
+};
+
+/// How many pieces of output wait to be written before those who have more to say wait, too.
+const QUEUE: usize = 16;
+
+/// Serves one connection: until its input ends or the server drains, and then until all that was asked is answered.
+///
+/// `at_end` is called when nothing more will be read.
+///
+/// # Errors
+/// If the stream breaks, or takes nothing for `write_timeout`. What was running is cancelled then.
+pub(crate) async fn serve<R, W>(engine: &Engine, input: R, output: W, at_end: impl FnOnce()) -> io::Result<()>
+where
+    R: AsyncRead + Unpin,
+    W: AsyncWrite + Unpin,
+{
+    let (limits, lifecycle) = (&engine.shared.limits, &engine.shared.lifecycle);
+    let (outgoing, queue) = mpsc::channel(QUEUE);
+    let mut session = Session { engine, outgoing, in_flight: Arc::default(), tasks: JoinSet::new() };
+    let mut writing = pin!(output::write(output, queue, limits.write_timeout));
+    let mut stopped = pin!(lifecycle.reached(Phase::Stopped));
+
+    tokio::select! {
+        read = session.read(Lines::new(input, limits.max_body_bytes)) => read?,
+        written = &mut writing => return session.abandon(written),
+    }
+    at_end();
+    tokio::select! {
+        biased;
+        written = &mut writing => return session.abandon(written),
+        () = session.drain() => {}
+        () = &mut stopped => {}
+    }
+    // With the last sender the queue ends, behind the last answer.
+    drop(session);
+    tokio::select! {
+        biased;
+        written = &mut writing => written,
+        () = &mut stopped => {
+            lifecycle.count_closed_connection();
+            Ok(())
+        }
+    }
+}
+
+/// The requests of one connection. Dropping it is how its client goes away.
+struct Session<'e> {
+    engine: &'e Engine,
+    in_flight: Arc<InFlight>,
+    tasks: JoinSet<()>,
+    outgoing: mpsc::Sender<Outgoing>,
+}
+
+impl Session<'_> {
+    /// Reads until the input ends or the server drains.
+    async fn read<R: AsyncRead + Unpin>(&mut self, mut lines: Lines<R>) -> io::Result<()> {
+        let limits = &self.engine.shared.limits;
+        let most = limits.max_concurrent_handlers.saturating_add(limits.handler_queue);
+        let mut draining = pin!(self.engine.shared.lifecycle.reached(Phase::Draining));
+        loop {
+            let line = tokio::select! {
+                biased;
+                () = &mut draining => return Ok(()),
+                Some(_) = self.tasks.join_next() => continue,
+                // A client with so many requests in flight is not read until one of them is answered.
+                line = lines.next(), if self.tasks.len() < most => line?,
+            };
+            match line {
+                Some(line) => self.begin(line).await,
+                None => return Ok(()),
+            }
+        }
+    }
+
+    /// Takes a line in its turn: a request is in flight before the next line is read, which may cancel it.
+    async fn begin(&mut self, line: Line) {
+        let exchange = Exchange {
+            engine: self.engine.clone(),
+            token: CancellationToken::new(),
+            in_flight: Arc::clone(&self.in_flight),
+            outgoing: self.outgoing.clone(),
+        };
+        let mut exchange = Box::pin(exchange.run(line));
+        if poll_fn(|cx| Poll::Ready(exchange.as_mut().poll(cx))).await.is_pending() {
+            self.tasks.spawn(exchange);
+        }
+    }
+
+    /// Waits until every request is answered.
+    async fn drain(&mut self) {
+        while self.tasks.join_next().await.is_some() {}
+    }
+
+    /// Nothing can be written any more: there is nobody to work for.
+    fn abandon(self, written: io::Result<()>) -> io::Result<()> {
+        if matches!(&written, Err(error) if error.kind() == io::ErrorKind::TimedOut) {
+            self.in_flight.cancel_all(CancellationReason::WriteStalled);
+        }
+        written
+    }
+}
+
+/// One message from the client, and what it is answered with.
+struct Exchange {
+    engine: Engine,
+    token: CancellationToken,
+    in_flight: Arc<InFlight>,
+    outgoing: mpsc::Sender<Outgoing>,
+}
+
+impl Exchange {
+    /// Its first poll takes the message in and is prompt.
+    async fn run(self, line: Line) {
+        let arrived = Instant::now();
+        let line = match line {
+            Line::Whole(line) => line,
+            Line::TooLong { limit } => {
+                let message = format!("the message is longer than {limit} bytes");
+                return self.refuse(&ProtocolError::new(Condition::TooLarge, message), None).await;
+            }
+        };
+        let envelope = match Envelope::parse(&line) {
+            Ok(envelope) => envelope,
+            Err(_) if is_notification(&line) => return,
+            Err(error) => {
+                let id = error.id.clone();
+                return self.refuse(&error.into(), id.as_ref()).await;
+            }
+        };
+        let Some(id) = &envelope.id else { return self.notified(&envelope) };
+        let Some(ticket) = self.in_flight.enter(id, &self.token) else {
+            let error = ProtocolError::new(Condition::InvalidRequest, "a request with this id is in flight");
+            return self.refuse(&error, Some(id)).await;
+        };
+        // From here on it runs on a task of its own, beside the others.
+        yield_now().await;
+        let incoming = Incoming {
+            body: &line,
+            arrived,
+            token: self.token.clone(),
+            channel: Channel::Lines { extensions: Extensions::new() },
+        };
+        let answered = async {
+            match guarded(self.engine.handle_parsed(&envelope, incoming)).await {
+                Ok(reply) => self.send_reply(reply, ticket).await,
+                Err(panic) => {
+                    tracing::error!(panic = panic_message(&*panic), "a request panicked outside of its handler");
+                    let error = ProtocolError::new(Condition::Internal, "internal error");
+                    self.send_reply(Reply::Answer(Answer::error(&error, Some(id))), ticket).await;
+                }
+            }
+        };
+        tokio::select! {
+            biased;
+            () = self.cancelled_by_client() => {}
+            () = answered => {}
+        }
+    }
+
+    /// Of all notifications only one means something here, and none is ever answered.
+    fn notified(&self, envelope: &Envelope<'_>) {
+        let params = &envelope.params;
+        match (&*envelope.method, params.request_id.value()) {
+            ("notifications/cancelled", Some(id)) => {
+                let reason = params.reason.value().map(|reason| &**reason);
+                tracing::debug!(jsonrpc.request.id = %id, reason, "the client cancels a request");
+                self.in_flight.cancel(id);
+            }
+            (method, _) => tracing::debug!(method, "ignored a notification"),
+        }
+    }
+
+    /// The end of a request for which nothing more may be sent.
+    async fn cancelled_by_client(&self) {
+        if self.token.cancelled().await != CancellationReason::ClientCancelled {
+            // Its client waits for the error that tells it why.
+            pending().await
+        }
+    }
+
+    async fn send_reply(&self, reply: Reply, ticket: Ticket) {
+        match reply {
+            Reply::Accepted => {}
+            Reply::Answer(answer) => self.send(line(&answer), Some(ticket)).await,
+            Reply::Stream(stream) => {
+                let mut ticket = Some(ticket);
+                while let Some(lines) = poll_fn(|cx| stream.poll_chunk(cx)).await {
+                    let ended = ticket.take_if(|_| stream.is_finished());
+                    self.send(lines, ended).await;
+                }
+            }
+        }
+    }
+
+    async fn refuse(&self, error: &ProtocolError, id: Option<&RequestId>) {
+        self.send(line(&Answer::error(error, id)), None).await;
+    }
+
+    /// Queues whole lines. A request's ticket comes with the last of them: by the time the client can have read
+    /// them, its id is free again.
+    async fn send(&self, lines: Vec<u8>, ended: Option<Ticket>) {
+        // Without the writer there is no client.
+        let Ok(room) = self.outgoing.reserve().await else { return };
+        drop(ended);
+        room.send(Outgoing { token: self.token.clone(), lines });
+    }
+}
+
+fn line(answer: &Answer) -> Vec<u8> {
+    let mut line = Vec::with_capacity(answer.message.len() + 1);
+    Framing::LINES.write(&mut line, |out| out.extend_from_slice(&answer.message));
+    line
+}
+
+/// Whether what is no valid message would be a notification if it were one: those are never answered.
+fn is_notification(line: &[u8]) -> bool {
+    let members = serde_json::from_slice::<BTreeMap<String, IgnoredAny>>(line);
+    members.is_ok_and(|members| members.contains_key("method") && !members.contains_key("id"))
+}
+
+type Payload = Box<dyn Any + Send>;
+
+/// Keeps a panic of the application's own code (an admission, a rate limit) to its request.
+async fn guarded<F: Future>(future: F) -> Result<F::Output, Payload> {
+    let mut future = pin!(future);
+    poll_fn(|cx| match catch_unwind(AssertUnwindSafe(|| future.as_mut().poll(cx))) {
+        Ok(poll) => poll.map(Ok),
+        Err(panic) => Poll::Ready(Err(panic)),
+    })
+    .await
+}
+
+fn panic_message(panic: &(dyn Any + Send)) -> &str {
+    let text = panic.downcast_ref::<&str>().copied();
+    text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("a value that is no text")
+}
