@@ -50,7 +50,8 @@ impl Bench {
     /// Adds two integers.
     #[mcp_tool]
     async fn add(a: i64, b: i64) -> Json<Sum> {
-        Json(Sum { sum: a.wrapping_add(b) })
+        let sum = a.wrapping_add(b);
+        Json(Sum { sum })
     }
 
     /// Returns the text.
@@ -92,10 +93,7 @@ impl Bench {
     /// Counts the calls of `sleep`.
     #[mcp_tool]
     async fn cancelled_count(&self) -> Json<Sleeps> {
-        Json(Sleeps {
-            started: self.started.load(Relaxed),
-            cancelled: self.cancelled.load(Relaxed),
-        })
+        Json(Sleeps { started: self.started.load(Relaxed), cancelled: self.cancelled.load(Relaxed) })
     }
 
     /// Announces changes of a resource.

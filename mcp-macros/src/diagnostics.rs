@@ -47,11 +47,7 @@ impl Diagnostics {
     /// The messages, for tests of the rules.
     #[cfg(test)]
     pub fn messages(self) -> Vec<String> {
-        self.0
-            .into_iter()
-            .flatten()
-            .map(|error| error.to_string())
-            .collect()
+        self.0.into_iter().flatten().map(|error| error.to_string()).collect()
     }
 }
 

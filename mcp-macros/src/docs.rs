@@ -31,9 +31,7 @@ fn documentation(attribute: &Attribute) -> Option<&Expr> {
 
 fn literal(expression: &Expr) -> Option<String> {
     match expression {
-        Expr::Lit(ExprLit {
-            lit: Lit::Str(text), ..
-        }) => Some(text.value()),
+        Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) => Some(text.value()),
         Expr::Group(group) => literal(&group.expr),
         _ => None,
     }
@@ -62,18 +60,12 @@ fn lines(comment: &str) -> impl Iterator<Item = &str> {
     // An empty comment is an empty line.
     comment.split('\n').map(move |line| {
         let line = line.trim_end();
-        if block {
-            line.trim_start()
-        } else {
-            line.strip_prefix(' ').unwrap_or(line)
-        }
+        if block { line.trim_start() } else { line.strip_prefix(' ').unwrap_or(line) }
     })
 }
 
 fn is_prose(line: &str) -> bool {
-    let numbered = line
-        .trim_start_matches(|c: char| c.is_ascii_digit())
-        .starts_with(['.', ')']);
+    let numbered = line.trim_start_matches(|c: char| c.is_ascii_digit()).starts_with(['.', ')']);
     line.starts_with(|c: char| !c.is_whitespace() && !"-*+#|>".contains(c)) && !numbered
 }
 
@@ -98,10 +90,7 @@ mod tests {
             ///   or three
             fn search() {}
         };
-        assert_eq!(
-            described(&item).unwrap(),
-            "Searches the\n catalog.\n\n- one\n- two,\n  or three"
-        );
+        assert_eq!(described(&item).unwrap(), "Searches the\n catalog.\n\n- one\n- two,\n  or three");
         let item = parse_quote! {
             /// Searches the
             /// catalog.
@@ -125,10 +114,7 @@ mod tests {
             /// 1. item
             fn search() {}
         };
-        assert_eq!(
-            described(&item).unwrap(),
-            "# Title\n```\na\nb\n```\ntext more\n1. item"
-        );
+        assert_eq!(described(&item).unwrap(), "# Title\n```\na\nb\n```\ntext more\n1. item");
     }
 
     #[test]
@@ -159,9 +145,6 @@ mod tests {
             fn search() {}
         };
         let tokens = description(&item.attrs).unwrap().to_string();
-        assert!(
-            tokens.contains("concat") && tokens.contains("search.md"),
-            "{tokens}"
-        );
+        assert!(tokens.contains("concat") && tokens.contains("search.md"), "{tokens}");
     }
 }

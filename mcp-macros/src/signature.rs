@@ -52,9 +52,7 @@ impl Annotations {
                 None
             }
         });
-        parameters
-            .map(|parameter| Self::take(&mut parameter.attrs))
-            .collect()
+        parameters.map(|parameter| Self::take(&mut parameter.attrs)).collect()
     }
 
     fn take(attributes: &mut Vec<Attribute>) -> Self {
@@ -95,10 +93,7 @@ impl<'a> Handler<'a> {
         Self {
             signature,
             body,
-            conditions: attributes
-                .iter()
-                .filter(|attribute| attribute.path().is_ident("cfg"))
-                .collect(),
+            conditions: attributes.iter().filter(|attribute| attribute.path().is_ident("cfg")).collect(),
             description: docs::description(attributes),
             parameters,
             output,
@@ -133,11 +128,7 @@ impl Parameter {
             ty: owned(resolve(&*parameter.ty, this)),
             description: docs::description(&annotations.documentation),
             attribute,
-            condition: parameter
-                .attrs
-                .iter()
-                .find(|attribute| attribute.path().is_ident("cfg"))
-                .cloned(),
+            condition: parameter.attrs.iter().find(|attribute| attribute.path().is_ident("cfg")).cloned(),
         }
     }
 
@@ -159,19 +150,10 @@ impl Parameter {
 
     /// The first key that only an argument can have, for the error that an injected value has it.
     pub fn argument_key(&self) -> Option<(&'static str, Span)> {
-        let ParameterAttribute {
-            rename,
-            title,
-            header,
-            default,
-            ..
-        } = &self.attribute;
+        let ParameterAttribute { rename, title, header, default, .. } = &self.attribute;
         let default = default.as_ref().map(|(key, _)| ("default", key.span()));
         let text = |key, value: &Option<syn::LitStr>| value.as_ref().map(|value| (key, value.span()));
-        default
-            .or(text("rename", rename))
-            .or(text("header", header))
-            .or(text("title", title))
+        default.or(text("rename", rename)).or(text("header", header)).or(text("title", title))
     }
 }
 

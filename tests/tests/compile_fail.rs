@@ -4,11 +4,11 @@
 //! expected anew: read the difference.
 
 #[test]
-fn correct() {
+fn accepted() {
     trybuild::TestCases::new().pass("ui/correct/*.rs");
 }
 
 #[test]
-fn incorrect() {
+fn refused() {
     trybuild::TestCases::new().compile_fail("ui/incorrect/*/*.rs");
 }

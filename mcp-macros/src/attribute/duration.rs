@@ -1,12 +1,7 @@
 //! Durations as text: a number and a unit.
 
-const UNITS: [(&str, u64); 5] = [
-    ("ms", 1),
-    ("s", 1_000),
-    ("m", 60 * 1_000),
-    ("h", 3_600 * 1_000),
-    ("d", 24 * 3_600 * 1_000),
-];
+const UNITS: [(&str, u64); 5] =
+    [("ms", 1), ("s", 1_000), ("m", 60 * 1_000), ("h", 3_600 * 1_000), ("d", 24 * 3_600 * 1_000)];
 
 /// The milliseconds in `250ms`, `30s`, `5m`, `2h` or `1d`; otherwise what to write instead.
 pub fn milliseconds(text: &str) -> Result<u64, String> {
@@ -17,19 +12,12 @@ pub fn milliseconds(text: &str) -> Result<u64, String> {
             "`{text}` is no duration: write a whole number and a unit, such as `250ms`, `30s`, `5m`, `2h` or `1d`"
         )
     };
-    let (_, factor) = UNITS
-        .iter()
-        .find(|(name, _)| *name == unit)
-        .ok_or_else(malformed)?;
+    let (_, factor) = UNITS.iter().find(|(name, _)| *name == unit).ok_or_else(malformed)?;
     if number.is_empty() {
         return Err(malformed());
     }
     let too_long = || format!("`{text}` is too long: write fewer digits");
-    number
-        .parse::<u64>()
-        .ok()
-        .and_then(|number| number.checked_mul(*factor))
-        .ok_or_else(too_long)
+    number.parse::<u64>().ok().and_then(|number| number.checked_mul(*factor)).ok_or_else(too_long)
 }
 
 #[cfg(test)]
@@ -49,20 +37,9 @@ mod tests {
     #[test]
     fn what_is_refused() {
         for text in ["", "5", "m", "5 m", "-5s", "1.5s", "5min", "1h30m", " 5s", "5S"] {
-            assert!(
-                milliseconds(text).unwrap_err().contains("is no duration"),
-                "{text}"
-            );
+            assert!(milliseconds(text).unwrap_err().contains("is no duration"), "{text}");
         }
-        assert!(
-            milliseconds("99999999999999999999s")
-                .unwrap_err()
-                .contains("too long")
-        );
-        assert!(
-            milliseconds("18446744073709551615d")
-                .unwrap_err()
-                .contains("too long")
-        );
+        assert!(milliseconds("99999999999999999999s").unwrap_err().contains("too long"));
+        assert!(milliseconds("18446744073709551615d").unwrap_err().contains("too long"));
     }
 }

@@ -69,9 +69,7 @@ impl ImplAttribute {
     /// Reads the keys of an attribute that stands at `span`.
     pub fn read(span: Span, tokens: TokenStream, errors: &mut Diagnostics) -> Self {
         let mut keys = Keys::parse("`#[mcp_endpoint]` on an `impl` block", span, tokens, errors);
-        let attribute = Self {
-            runtime: keys.path("crate", "path::to::mcp_runtime"),
-        };
+        let attribute = Self { runtime: keys.path("crate", "path::to::mcp_runtime") };
         keys.finish();
         attribute
     }

@@ -31,9 +31,7 @@ impl Entry {
     /// The string literal behind the key.
     pub fn literal(&self) -> syn::Result<LitStr> {
         match &self.value {
-            Value::Expression(Expr::Lit(ExprLit {
-                lit: Lit::Str(text), ..
-            })) => Ok(text.clone()),
+            Value::Expression(Expr::Lit(ExprLit { lit: Lit::Str(text), .. })) => Ok(text.clone()),
             _ => {
                 let message = format!("`{0}` takes a string literal: `{0} = \"…\"`", self.key);
                 Err(Error::new_spanned(self, message))

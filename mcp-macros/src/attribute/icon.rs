@@ -33,23 +33,14 @@ impl Icon {
         };
         if forms.is_empty() {
             let example = "icons(\"https://…/icon.png\")` or `icons(icon(src = \"…\", theme = \"dark\"))";
-            keys.errors
-                .error(&entry, format!("`icons` takes a list: `{example}`"));
+            keys.errors.error(&entry, format!("`icons` takes a list: `{example}`"));
         }
-        forms
-            .into_iter()
-            .filter_map(|form| Self::read(form, keys.errors))
-            .collect()
+        forms.into_iter().filter_map(|form| Self::read(form, keys.errors)).collect()
     }
 
     fn read(form: Form, errors: &mut Diagnostics) -> Option<Self> {
         match form {
-            Form::Source(src) => Some(Self {
-                src,
-                mime_type: None,
-                sizes: Vec::new(),
-                theme: None,
-            }),
+            Form::Source(src) => Some(Self { src, mime_type: None, sizes: Vec::new(), theme: None }),
             Form::Keys(icon, tokens) => {
                 let mut keys = Keys::parse("`icon(…)`", icon.span(), tokens, errors);
                 let src = keys.required("src");
@@ -57,12 +48,7 @@ impl Icon {
                 let sizes = keys.strings("sizes").unwrap_or_default();
                 let theme = keys.choice("theme", &[("light", "light"), ("dark", "dark")]);
                 keys.finish();
-                Some(Self {
-                    src: src?,
-                    mime_type,
-                    sizes,
-                    theme,
-                })
+                Some(Self { src: src?, mime_type, sizes, theme })
             }
         }
     }

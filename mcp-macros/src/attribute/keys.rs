@@ -29,18 +29,11 @@ impl<'a> Keys<'a> {
     pub fn parse(attribute: &'a str, span: Span, tokens: TokenStream, errors: &'a mut Diagnostics) -> Self {
         let split = |input: ParseStream<'_>| Ok(split(input, errors));
         let entries = split.parse2(tokens).unwrap_or_default();
-        let mut keys = Self {
-            attribute,
-            span,
-            entries: Vec::new(),
-            known: Vec::new(),
-            missing: Vec::new(),
-            errors,
-        };
+        let mut keys =
+            Self { attribute, span, entries: Vec::new(), known: Vec::new(), missing: Vec::new(), errors };
         for entry in entries {
             if keys.entries.iter().any(|earlier| earlier.key == entry.key) {
-                keys.errors
-                    .error(&entry.key, format!("`{}` is repeated: keep one", entry.key));
+                keys.errors.error(&entry.key, format!("`{}` is repeated: keep one", entry.key));
             } else {
                 keys.entries.push(entry);
             }
@@ -60,10 +53,7 @@ impl<'a> Keys<'a> {
         let entry = self.entry(key)?;
         let literal = self.errors.ok(entry.literal())?;
         if literal.value().trim().is_empty() {
-            self.errors.error(
-                &literal,
-                format!("`{key}` is blank: write its text or remove the key"),
-            );
+            self.errors.error(&literal, format!("`{key}` is blank: write its text or remove the key"));
             return None;
         }
         Some(literal)
@@ -87,13 +77,9 @@ impl<'a> Keys<'a> {
         let entry = self.entry(key)?;
         match &entry.value {
             Value::Nothing => Some(true),
-            Value::Expression(Expr::Lit(ExprLit {
-                lit: Lit::Bool(value),
-                ..
-            })) => Some(value.value),
+            Value::Expression(Expr::Lit(ExprLit { lit: Lit::Bool(value), .. })) => Some(value.value),
             _ => {
-                self.errors
-                    .error(&entry, format!("write `{key}`, or `{key} = false`"));
+                self.errors.error(&entry, format!("write `{key}`, or `{key} = false`"));
                 None
             }
         }
@@ -105,8 +91,7 @@ impl<'a> Keys<'a> {
         match &entry.value {
             Value::Expression(Expr::Path(path)) if path.qself.is_none() => Some(path.path.clone()),
             _ => {
-                self.errors
-                    .error(&entry, format!("`{key}` takes a path: `{key} = {example}`"));
+                self.errors.error(&entry, format!("`{key}` takes a path: `{key} = {example}`"));
                 None
             }
         }
@@ -116,14 +101,13 @@ impl<'a> Keys<'a> {
     pub fn bytes(&mut self, key: &'static str) -> Option<(u64, LitInt)> {
         let entry = self.entry(key)?;
         let value = match &entry.value {
-            Value::Expression(Expr::Lit(ExprLit {
-                lit: Lit::Int(value), ..
-            })) => value.base10_parse().ok().map(|bytes| (bytes, value.clone())),
+            Value::Expression(Expr::Lit(ExprLit { lit: Lit::Int(value), .. })) => {
+                value.base10_parse().ok().map(|bytes| (bytes, value.clone()))
+            }
             _ => None,
         };
         if value.is_none() {
-            self.errors
-                .error(&entry, format!("`{key}` is a number of bytes: `{key} = 1024`"));
+            self.errors.error(&entry, format!("`{key}` is a number of bytes: `{key} = 1024`"));
         }
         value
     }
@@ -147,10 +131,7 @@ impl<'a> Keys<'a> {
         match choices.iter().find(|(word, _)| *word == text.value()) {
             Some((_, choice)) => Some(*choice),
             None => {
-                self.errors.error(
-                    &text,
-                    not_one_of(key, &text.value(), words, |word| format!("{word:?}")),
-                );
+                self.errors.error(&text, not_one_of(key, &text.value(), words, |word| format!("{word:?}")));
                 None
             }
         }
@@ -179,15 +160,13 @@ impl<'a> Keys<'a> {
             _ => Punctuated::new(),
         };
         if items.is_empty() {
-            self.errors
-                .error(&entry, format!("`{key}` takes a list: `{key}({example})`"));
+            self.errors.error(&entry, format!("`{key}` takes a list: `{key}({example})`"));
             return None;
         }
         let mut kept: Vec<T> = Vec::new();
         for item in items {
             if kept.iter().any(|earlier| text(earlier) == text(&item)) {
-                self.errors
-                    .error(&item, format!("`{}` is repeated: keep one", text(&item)));
+                self.errors.error(&item, format!("`{}` is repeated: keep one", text(&item)));
             } else {
                 kept.push(item);
             }
@@ -200,22 +179,16 @@ impl<'a> Keys<'a> {
         if !self.missing.is_empty() {
             let example: Vec<String> = self.missing.iter().map(|key| format!("{key} = \"…\"")).collect();
             let missing = listed(&self.missing, "and");
-            let message = format!(
-                "{} needs {missing}: write `{}`",
-                self.attribute,
-                example.join(", ")
-            );
+            let message = format!("{} needs {missing}: write `{}`", self.attribute, example.join(", "));
             self.errors.error_at(self.span, message);
         }
         for Entry { key, .. } in &self.entries {
             let message = match nearest(&key.to_string(), self.known.iter().copied()) {
                 Some(meant) => format!("unknown key `{key}`: did you mean `{meant}`?"),
                 None if self.known.is_empty() => format!("{} takes no keys: remove `{key}`", self.attribute),
-                None => format!(
-                    "unknown key `{key}`: {} takes {}",
-                    self.attribute,
-                    listed(&self.known, "and")
-                ),
+                None => {
+                    format!("unknown key `{key}`: {} takes {}", self.attribute, listed(&self.known, "and"))
+                }
             };
             self.errors.error(key, message);
         }
@@ -231,10 +204,7 @@ pub fn not_one_of<'w>(
 ) -> String {
     match nearest(found, words.clone()) {
         Some(meant) => format!("`{key}` knows no `{found}`: did you mean `{}`?", shown(meant)),
-        None => format!(
-            "`{key}` knows no `{found}`: write {}",
-            listed(words.map(shown), "or")
-        ),
+        None => format!("`{key}` knows no `{found}`: write {}", listed(words.map(shown), "or")),
     }
 }
 
@@ -254,15 +224,7 @@ mod tests {
 
     #[test]
     fn values_are_read_in_any_order() {
-        let tokens = quote!(
-            hot,
-            title = "T",
-            scope = "public",
-            uses(a, b),
-            size = 7,
-            at = a::b,
-            ttl = "2s",
-        );
+        let tokens = quote!(hot, title = "T", scope = "public", uses(a, b), size = 7, at = a::b, ttl = "2s",);
         let found = messages(tokens, |keys| {
             assert_eq!(keys.string("title").unwrap().value(), "T");
             assert_eq!(keys.flag("hot"), Some(true));
@@ -278,16 +240,13 @@ mod tests {
 
     #[test]
     fn one_attribute_has_many_faults() {
-        let found = messages(
-            quote!(titel = "a", 7, title = 5, title = "b", hot = 1, size = -1),
-            |keys| {
-                keys.string("title");
-                keys.flag("hot");
-                keys.bytes("size");
-                keys.required("path");
-                keys.required("uri");
-            },
-        );
+        let found = messages(quote!(titel = "a", 7, title = 5, title = "b", hot = 1, size = -1), |keys| {
+            keys.string("title");
+            keys.flag("hot");
+            keys.bytes("size");
+            keys.required("path");
+            keys.required("uri");
+        });
         assert_eq!(
             found,
             [
@@ -304,16 +263,13 @@ mod tests {
 
     #[test]
     fn syntax_errors_stay_local() {
-        let found = messages(
-            quote!(title = , name "x", scope = "shared", uses(1), of()),
-            |keys| {
-                keys.string("title");
-                keys.string("name");
-                keys.choice("scope", &[("public", ()), ("private", ())]);
-                keys.words("uses", "sampling");
-                keys.words("of", "sampling");
-            },
-        );
+        let found = messages(quote!(title = , name "x", scope = "shared", uses(1), of()), |keys| {
+            keys.string("title");
+            keys.string("name");
+            keys.choice("scope", &[("public", ()), ("private", ())]);
+            keys.words("uses", "sampling");
+            keys.words("of", "sampling");
+        });
         assert_eq!(
             found,
             [

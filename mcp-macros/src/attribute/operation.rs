@@ -98,13 +98,7 @@ pub enum ExtraArguments {
 }
 
 impl OperationKind {
-    const ALL: [Self; 5] = [
-        Self::Tool,
-        Self::Resource,
-        Self::ResourceList,
-        Self::Prompt,
-        Self::Completion,
-    ];
+    const ALL: [Self; 5] = [Self::Tool, Self::Resource, Self::ResourceList, Self::Prompt, Self::Completion];
 
     /// The kind that an attribute on a function stands for, if it is one of ours.
     pub fn of(attribute: &Attribute) -> Option<Self> {
@@ -190,11 +184,7 @@ impl OperationKeys {
                 let uri = keys.required("uri");
                 let mime_type = keys.string("mime_type");
                 let size = keys.bytes("size");
-                Self::Resource(ResourceKeys {
-                    uri: uri?,
-                    mime_type,
-                    size,
-                })
+                Self::Resource(ResourceKeys { uri: uri?, mime_type, size })
             }
             OperationKind::ResourceList => Self::ResourceList,
             OperationKind::Prompt => Self::Prompt,
@@ -206,10 +196,8 @@ impl OperationKeys {
                     (Some(prompt), None) => Target::Prompt(prompt),
                     (None, Some(resource)) => Target::Resource(resource),
                     (Some(_), Some(resource)) => {
-                        keys.errors.error(
-                            resource,
-                            "a completion has one target: keep `prompt` or `resource`",
-                        );
+                        keys.errors
+                            .error(resource, "a completion has one target: keep `prompt` or `resource`");
                         return None;
                     }
                     (None, None) if given => return None,
@@ -219,10 +207,7 @@ impl OperationKeys {
                         return None;
                     }
                 };
-                Self::Completion(CompletionKeys {
-                    target,
-                    argument: argument?,
-                })
+                Self::Completion(CompletionKeys { target, argument: argument? })
             }
         })
     }
@@ -238,8 +223,7 @@ impl Requires {
                 "roots" => requires.roots = true,
                 other => {
                     let known = ["sampling", "elicitation", "roots"].into_iter();
-                    keys.errors
-                        .error(&word, not_one_of("requires", other, known, str::to_owned));
+                    keys.errors.error(&word, not_one_of("requires", other, known, str::to_owned));
                 }
             }
         }
@@ -256,20 +240,14 @@ impl Cache {
             return None;
         }
         let ttl_ms = ttl.map_or(0, |(milliseconds, _)| milliseconds);
-        Some(Self {
-            ttl_ms,
-            scope: scope.unwrap_or(Scope::Private),
-        })
+        Some(Self { ttl_ms, scope: scope.unwrap_or(Scope::Private) })
     }
 }
 
 impl ExtraArguments {
     /// Takes the key `extra_arguments`.
     pub fn read(keys: &mut Keys<'_>) -> Option<Self> {
-        keys.choice(
-            "extra_arguments",
-            &[("refuse", Self::Refuse), ("ignore", Self::Ignore)],
-        )
+        keys.choice("extra_arguments", &[("refuse", Self::Refuse), ("ignore", Self::Ignore)])
     }
 }
 
@@ -279,10 +257,7 @@ pub fn arguments(attribute: &Attribute, errors: &mut Diagnostics) -> TokenStream
         Meta::List(list) => list.tokens.clone(),
         Meta::Path(_) => TokenStream::new(),
         Meta::NameValue(assigned) => {
-            errors.error(
-                &assigned.value,
-                "an attribute's keys stand in parentheses: `(key = …)`",
-            );
+            errors.error(&assigned.value, "an attribute's keys stand in parentheses: `(key = …)`");
             TokenStream::new()
         }
     }

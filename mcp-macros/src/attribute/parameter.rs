@@ -62,27 +62,20 @@ impl ParameterAttribute {
 
     fn read_keys(kind: OperationKind, keys: &mut Keys<'_>) -> Self {
         let tool = kind == OperationKind::Tool;
-        let mut parameter = Self {
-            rename: keys.string("rename"),
-            ..Self::default()
-        };
+        let mut parameter = Self { rename: keys.string("rename"), ..Self::default() };
         if tool || kind == OperationKind::Prompt {
             parameter.title = keys.string("title");
         }
         if tool {
             parameter.header = keys.string("header");
-            parameter.default = keys
-                .entry("default")
-                .and_then(|entry| DefaultValue::read(entry, keys.errors));
+            parameter.default =
+                keys.entry("default").and_then(|entry| DefaultValue::read(entry, keys.errors));
         }
         let inject = key_alone("inject", keys);
         let argument = if tool { key_alone("argument", keys) } else { None };
         parameter.source = match (inject, argument) {
             (Some(_), Some(argument)) => {
-                keys.errors.error(
-                    argument,
-                    "a parameter is one or the other: keep `inject` or `argument`",
-                );
+                keys.errors.error(argument, "a parameter is one or the other: keep `inject` or `argument`");
                 None
             }
             (Some(inject), None) => Some((inject, Source::Inject)),
@@ -95,8 +88,7 @@ impl ParameterAttribute {
 fn key_alone(key: &'static str, keys: &mut Keys<'_>) -> Option<Ident> {
     let entry = keys.entry(key)?;
     if !matches!(entry.value, Value::Nothing) {
-        keys.errors
-            .error(&entry, format!("`{key}` takes no value: write `#[mcp({key})]`"));
+        keys.errors.error(&entry, format!("`{key}` takes no value: write `#[mcp({key})]`"));
     }
     Some(entry.key)
 }
@@ -116,40 +108,22 @@ impl DefaultValue {
 
     fn from_expression(expression: Expr) -> Self {
         let json = match &expression {
-            Expr::Lit(ExprLit {
-                lit: Lit::Str(text), ..
-            }) => return Self::Text(text.clone()),
-            Expr::Lit(ExprLit {
-                lit: Lit::Int(number),
-                ..
-            }) => widened(number, "u64", u64::MAX),
-            Expr::Lit(ExprLit {
-                lit: Lit::Float(_) | Lit::Bool(_) | Lit::Char(_),
-                ..
-            }) => Some(expression.clone()),
-            Expr::Unary(ExprUnary {
-                op: UnOp::Neg(_),
-                expr,
-                ..
-            }) => match &**expr {
-                Expr::Lit(ExprLit {
-                    lit: Lit::Int(number),
-                    ..
-                }) => {
+            Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) => return Self::Text(text.clone()),
+            Expr::Lit(ExprLit { lit: Lit::Int(number), .. }) => widened(number, "u64", u64::MAX),
+            Expr::Lit(ExprLit { lit: Lit::Float(_) | Lit::Bool(_) | Lit::Char(_), .. }) => {
+                Some(expression.clone())
+            }
+            Expr::Unary(ExprUnary { op: UnOp::Neg(_), expr, .. }) => match &**expr {
+                Expr::Lit(ExprLit { lit: Lit::Int(number), .. }) => {
                     widened(number, "i64", i64::MAX.unsigned_abs()).map(|number| syn::parse_quote!(-#number))
                 }
-                Expr::Lit(ExprLit {
-                    lit: Lit::Float(_), ..
-                }) => Some(expression.clone()),
+                Expr::Lit(ExprLit { lit: Lit::Float(_), .. }) => Some(expression.clone()),
                 _ => None,
             },
             _ => None,
         };
         match json {
-            Some(json) => Self::Literal {
-                value: expression,
-                json,
-            },
+            Some(json) => Self::Literal { value: expression, json },
             None => Self::Expression(expression),
         }
     }

@@ -12,34 +12,18 @@ use crate::{attribute::EndpointAttribute, docs};
 pub fn declaration(item: &ItemStruct, attribute: &EndpointAttribute, span: Span) -> TokenStream {
     let rt = Runtime::new(attribute.runtime.as_ref());
     let ident = &item.ident;
-    let conditions: Vec<_> = item
-        .attrs
-        .iter()
-        .filter(|attribute| attribute.path().is_ident("cfg"))
-        .collect();
-    let [path, name, version] = [&attribute.path, &attribute.name, &attribute.version].map(|text| {
-        text.as_ref()
-            .map_or_else(|| "".to_token_stream(), ToTokens::to_token_stream)
-    });
+    let conditions: Vec<_> = item.attrs.iter().filter(|attribute| attribute.path().is_ident("cfg")).collect();
+    let [path, name, version] = [&attribute.path, &attribute.name, &attribute.version]
+        .map(|text| text.as_ref().map_or_else(|| "".to_token_stream(), ToTokens::to_token_stream));
     let [title, website_url, instructions] =
         [&attribute.title, &attribute.website_url, &attribute.instructions].map(|text| option(text.as_ref()));
-    let description = description(
-        attribute.description.as_ref(),
-        docs::description(&item.attrs).as_ref(),
-    );
+    let description = description(attribute.description.as_ref(), docs::description(&item.attrs).as_ref());
     let icons = rt.icons(&attribute.icons);
-    let revisions = attribute
-        .revisions
-        .iter()
-        .map(|revision| format_ident!("{}", revision.0));
+    let revisions = attribute.revisions.iter().map(|revision| format_ident!("{}", revision.0));
     let cache = rt.cache(attribute.cache);
     let extra_arguments = rt.extra_arguments(attribute.extra_arguments);
     let origin = rt.origin(span, &ident.unraw().to_string());
-    let construct = option(
-        item.fields
-            .is_empty()
-            .then(|| quote!(|| #rt::new_instance(#ident {}))),
-    );
+    let construct = option(item.fields.is_empty().then(|| quote!(|| #rt::new_instance(#ident {}))));
     quote! {
         #(#conditions)*
         #[allow(unused_qualifications, deprecated)]
@@ -123,10 +107,7 @@ mod tests {
                 }
             ),
         ));
-        assert!(
-            expansion.contains("construct:::core::option::Option::None"),
-            "{expansion}"
-        );
+        assert!(expansion.contains("construct:::core::option::Option::None"), "{expansion}");
     }
 
     #[test]
@@ -139,9 +120,6 @@ mod tests {
         );
         assert!(expansion.to_string().contains("DeclaredEndpoint for Catalog"));
         let found = errors(expansion);
-        assert!(
-            found.len() == 2 && found[0].contains("needs `version`"),
-            "{found:?}"
-        );
+        assert!(found.len() == 2 && found[0].contains("needs `version`"), "{found:?}");
     }
 }

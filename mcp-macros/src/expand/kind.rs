@@ -18,14 +18,7 @@ pub fn kind(keys: &OperationKeys, rt: &Runtime) -> TokenStream {
 }
 
 fn tool(keys: &ToolKeys, rt: &Runtime) -> TokenStream {
-    let ToolKeys {
-        read_only,
-        destructive,
-        idempotent,
-        open_world,
-        input_schema,
-        extra_arguments,
-    } = keys;
+    let ToolKeys { read_only, destructive, idempotent, open_world, input_schema, extra_arguments } = keys;
     let [read_only, destructive, idempotent, open_world] =
         [read_only, destructive, idempotent, open_world].map(|hint| option(hint.as_ref()));
     let input_schema = option(input_schema.as_ref().map(|_| quote!(__INPUT_SCHEMA)));

@@ -28,7 +28,7 @@ pub fn operation(operation: &Operation<'_>, attribute: &OperationAttribute) -> T
         #types
         #start
         const __PARAMETERS: &[#rt::ParameterDescriptor] = &[#(#parameters),*];
-        #rt::inventory::submit! { #rt::Registration::Operation(#descriptor) }
+        #rt::inventory::submit! { #rt::Registration::Operation(&#descriptor) }
     };
     enclosed(operation, &items)
 }
@@ -103,10 +103,7 @@ fn output(operation: &Operation<'_>) -> TokenStream {
 /// `const __ENDPOINT: EndpointRef = …;`, with errors at the type that is none.
 fn endpoint(operation: &Operation<'_>) -> TokenStream {
     let rt = &operation.runtime;
-    let named = operation
-        .attribute
-        .as_ref()
-        .and_then(|attribute| attribute.endpoint.as_ref());
+    let named = operation.attribute.as_ref().and_then(|attribute| attribute.endpoint.as_ref());
     match operation.this.or(named) {
         Some(path) => {
             let span = path.span();
@@ -119,10 +116,8 @@ fn endpoint(operation: &Operation<'_>) -> TokenStream {
 
 /// `const __INPUT_SCHEMA: fn() -> Value = …;`, with errors at the path.
 fn input_schema(operation: &Operation<'_>) -> TokenStream {
-    let Some(OperationKeys::Tool(ToolKeys {
-        input_schema: Some(path),
-        ..
-    })) = operation.attribute.as_ref().map(|attribute| &attribute.keys)
+    let Some(OperationKeys::Tool(ToolKeys { input_schema: Some(path), .. })) =
+        operation.attribute.as_ref().map(|attribute| &attribute.keys)
     else {
         return TokenStream::new();
     };
@@ -132,25 +127,16 @@ fn input_schema(operation: &Operation<'_>) -> TokenStream {
 
 /// The expression of the `OperationDescriptor`.
 fn descriptor(operation: &Operation<'_>, attribute: &OperationAttribute) -> TokenStream {
-    let Operation {
-        handler, runtime: rt, ..
-    } = operation;
+    let Operation { handler, runtime: rt, .. } = operation;
     let function = handler.signature.ident.unraw().to_string();
     let kind = kind(&attribute.keys, rt);
-    let name = attribute
-        .name
-        .as_ref()
-        .map_or_else(|| function.clone(), syn::LitStr::value);
+    let name = attribute.name.as_ref().map_or_else(|| function.clone(), syn::LitStr::value);
     let title = option(attribute.title.as_ref());
     let description = description(attribute.description.as_ref(), handler.description.as_ref());
     let icons = rt.icons(&attribute.icons);
     let origin = rt.origin(operation.span, &function);
     let timeout = option(attribute.timeout.as_ref().map(|(milliseconds, _)| milliseconds));
-    let Requires {
-        sampling,
-        elicitation,
-        roots,
-    } = attribute.requires;
+    let Requires { sampling, elicitation, roots } = attribute.requires;
     let cache = rt.cache(attribute.cache);
     let takes_instance = handler.receiver().is_some();
     quote! {
@@ -217,7 +203,7 @@ mod tests {
                 "letp1=__P1.read(arguments,\"limit\",::core::option::Option::Some(__default1));",
                 "letp2=__P2.read(arguments,\"\",::core::option::Option::None);",
                 "fn__default1()->u32{10}",
-                "to_value(&10u64)",
+                "default_value(&10u64)",
                 "letoutput=search(p0,p1,p2).await;",
                 "description:::core::option::Option::Some(\"Texttolookfor.\")",
                 "endpoint:__ENDPOINT",
@@ -235,13 +221,7 @@ mod tests {
                 fn search(query: String) {}
             ),
         );
-        has(
-            &expansion,
-            &[
-                "blocking(&invocation,move||search(p0)).await?",
-                "tool_return::<()>()",
-            ],
-        );
+        has(&expansion, &["blocking(&invocation,move||search(p0)).await?", "tool_return::<()>()"]);
     }
 
     #[test]
@@ -281,12 +261,8 @@ mod tests {
 
     #[test]
     fn other_kinds_have_their_own_parts() {
-        let keys = quote!(
-            uri = "catalog://parts/{id}",
-            mime_type = "text/plain",
-            ttl = "30s",
-            scope = "public"
-        );
+        let keys =
+            quote!(uri = "catalog://parts/{id}", mime_type = "text/plain", ttl = "30s", scope = "public");
         let function = quote!(
             async fn part(id: String, cancellation: CancellationToken) -> Text {}
         );
@@ -305,14 +281,7 @@ mod tests {
             async fn parts(cursor: Option<String>, State(s): State<S>) -> ResourcePage {}
         );
         let expansion = expanded(OperationKind::ResourceList, quote!(), &function);
-        has(
-            &expansion,
-            &[
-                "page_parameter::<Option<String>,_>()",
-                "assert!(__P1.injected",
-                "page_return",
-            ],
-        );
+        has(&expansion, &["page_parameter::<Option<String>,_>()", "assert!(__P1.injected", "page_return"]);
         let expansion = expanded(
             OperationKind::Prompt,
             quote!(),
@@ -320,14 +289,7 @@ mod tests {
                 fn greet(name: String) -> String {}
             ),
         );
-        has(
-            &expansion,
-            &[
-                "prompt_parameter::<String,_>()",
-                "OperationKind::Prompt",
-                "prompt_return",
-            ],
-        );
+        has(&expansion, &["prompt_parameter::<String,_>()", "OperationKind::Prompt", "prompt_return"]);
         let keys = quote!(resource = "a://{id}", argument = "id");
         let function = quote!(
             async fn ids(value: String) -> Vec<String> {}
@@ -335,11 +297,7 @@ mod tests {
         let expansion = expanded(OperationKind::Completion, keys, &function);
         has(
             &expansion,
-            &[
-                "CompletionTarget::Resource(\"a://{id}\")",
-                "argument:\"id\"",
-                "completion_return",
-            ],
+            &["CompletionTarget::Resource(\"a://{id}\")", "argument:\"id\"", "completion_return"],
         );
     }
 
@@ -360,14 +318,14 @@ mod tests {
             &expansion,
             &[
                 "fn__default0()->Filter{<Filteras::core::default::Default>::default()}",
-                "to_value(&__default0())",
+                "default_value(&__default0())",
                 "fn__default1()->String{::core::convert::Into::<String>::into(\"x\")}",
-                "to_value(&\"x\")",
+                "default_value(&\"x\")",
                 "fn__default2()->i8{-3}",
-                "to_value(&-3i64)",
-                "to_value(&__default3())",
-                "to_value(&1.5)",
-                "to_value(&false)",
+                "default_value(&-3i64)",
+                "default_value(&__default3())",
+                "default_value(&1.5)",
+                "default_value(&false)",
             ],
         );
     }
@@ -392,11 +350,7 @@ mod tests {
         let text = expansion.to_string().replace(char::is_whitespace, "");
         has(
             &text,
-            &[
-                "tool_parameter::<Reporter,_>()",
-                "tool_parameter::<u8,_>()",
-                "tool_return::<String>()",
-            ],
+            &["tool_parameter::<Reporter,_>()", "tool_parameter::<u8,_>()", "tool_return::<String>()"],
         );
         assert!(!text.contains("__P0") && !text.contains("submit"), "{text}");
         assert_eq!(crate::testing::errors(expansion).len(), 3);
@@ -408,9 +362,6 @@ mod tests {
             async fn search(#[mcp(default = "x")] a: Cow<'_, str>) {}
         );
         let expansion = expanded(OperationKind::Tool, quote!(), &function);
-        has(
-            &expansion,
-            &["asyncfnsearch(a:Cow<'_,str>)", "fn__default0()->Cow<'static,str>"],
-        );
+        has(&expansion, &["asyncfnsearch(a:Cow<'_,str>)", "fn__default0()->Cow<'static,str>"]);
     }
 }

@@ -23,23 +23,11 @@ pub struct Expansion<'a> {
 impl<'a> Expansion<'a> {
     /// The parameters of an operation whose types can be looked at.
     pub fn all(operation: &'a Operation<'_>) -> Vec<Self> {
-        let Operation {
-            kind,
-            handler,
-            runtime,
-            ..
-        } = operation;
+        let Operation { kind, handler, runtime, .. } = operation;
         let parameters = handler.parameters.iter().enumerate();
         let usable =
             parameters.filter(|(_, parameter)| validate::unusable_parameter(&parameter.ty).is_none());
-        usable
-            .map(|(index, parameter)| Self {
-                parameter,
-                index,
-                kind: *kind,
-                rt: runtime,
-            })
-            .collect()
+        usable.map(|(index, parameter)| Self { parameter, index, kind: *kind, rt: runtime }).collect()
     }
 
     /// The items that stand for the parameter. `variables` are those of a resource's URI, if they are known.
@@ -56,13 +44,7 @@ impl<'a> Expansion<'a> {
     /// The statement that takes the parameter out of `arguments`.
     pub fn read(&self, arguments: &Ident) -> TokenStream {
         let (constant, local, name) = (self.constant(), self.local(), self.name());
-        let default = option(
-            self.parameter
-                .attribute
-                .default
-                .as_ref()
-                .map(|_| self.default_function()),
-        );
+        let default = option(self.parameter.attribute.default.as_ref().map(|_| self.default_function()));
         quote!(let #local = #constant.read(#arguments, #name, #default);)
     }
 
@@ -82,10 +64,7 @@ impl<'a> Expansion<'a> {
         let (constant, name, rt) = (self.constant(), self.name(), self.rt);
         let attribute = &self.parameter.attribute;
         let description = option(self.parameter.description.as_ref());
-        let (title, header) = (
-            option(attribute.title.as_ref()),
-            option(attribute.header.as_ref()),
-        );
+        let (title, header) = (option(attribute.title.as_ref()), option(attribute.header.as_ref()));
         let default = option(attribute.default.as_ref().map(|_| self.default_json()));
         quote! {
             #rt::ParameterDescriptor {
@@ -163,7 +142,7 @@ impl<'a> Expansion<'a> {
                 #value
             }
             fn #function_json() -> ::core::result::Result<#rt::Value, #rt::JsonError> {
-                #rt::to_value(&#json)
+                #rt::default_value(&#json)
             }
         }
     }

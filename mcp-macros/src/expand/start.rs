@@ -8,12 +8,7 @@ use crate::operation::Operation;
 
 /// `fn __start`: reads the arguments, then makes the future that calls the function.
 pub fn start(operation: &Operation<'_>, parameters: &[Expansion<'_>]) -> TokenStream {
-    let Operation {
-        handler,
-        this,
-        runtime: rt,
-        ..
-    } = operation;
+    let Operation { handler, this, runtime: rt, .. } = operation;
     let function = &handler.signature.ident;
     // Hygienic, so that a function called `arguments` is not taken for the variable. What is not `Send` is reported
     // at the function's name.

@@ -41,11 +41,7 @@ fn take_methods(block: &mut ItemImpl, errors: &mut Diagnostics) -> Vec<Method> {
     let mut methods = Vec::new();
     for (at, item) in block.items.iter_mut().enumerate() {
         let ImplItem::Fn(method) = item else { continue };
-        match method
-            .attrs
-            .iter()
-            .position(|attribute| OperationKind::of(attribute).is_some())
-        {
+        match method.attrs.iter().position(|attribute| OperationKind::of(attribute).is_some()) {
             Some(first) => methods.extend(Method::take(at, first, method)),
             None => stray_keys(method, errors),
         }
@@ -59,13 +55,7 @@ impl Method {
         let attribute = method.attrs.remove(first);
         let kind = OperationKind::of(&attribute)?;
         one_operation(kind, &mut method.attrs, &mut errors);
-        Some(Self {
-            at,
-            kind,
-            attribute,
-            annotations: Annotations::strip(&mut method.sig),
-            errors,
-        })
+        Some(Self { at, kind, attribute, annotations: Annotations::strip(&mut method.sig), errors })
     }
 }
 
@@ -86,18 +76,8 @@ fn stray_keys(method: &mut ImplItemFn, errors: &mut Diagnostics) {
 
 fn expand_methods(methods: Vec<Method>, block: &ItemImpl, this: &Path, runtime: &Runtime) -> TokenStream {
     let mut operations: Vec<(Operation<'_>, Diagnostics)> = Vec::new();
-    for Method {
-        at,
-        kind,
-        attribute,
-        annotations,
-        mut errors,
-    } in methods
-    {
-        let ImplItem::Fn(ImplItemFn {
-            attrs, sig, block, ..
-        }) = &block.items[at]
-        else {
+    for Method { at, kind, attribute, annotations, mut errors } in methods {
+        let ImplItem::Fn(ImplItemFn { attrs, sig, block, .. }) = &block.items[at] else {
             continue;
         };
         let span = attribute.path().span();
@@ -113,10 +93,7 @@ fn expand_methods(methods: Vec<Method>, block: &ItemImpl, this: &Path, runtime: 
         operations.push((operation, errors));
     }
     validate::repeated(&mut operations);
-    operations
-        .into_iter()
-        .map(|(operation, errors)| operation.expand(errors))
-        .collect()
+    operations.into_iter().map(|(operation, errors)| operation.expand(errors)).collect()
 }
 
 /// The type of a plain `impl Type`, which can be named outside the block.
@@ -128,10 +105,7 @@ fn plain_type<'a>(block: &'a ItemImpl, errors: &mut Diagnostics) -> Option<&'a P
             "operations stand in the type's own `impl` block, not in that of a trait: move them there",
         );
     } else if !generics.params.is_empty() || generics.where_clause.is_some() {
-        errors.error(
-            generics,
-            "an endpoint is one type: remove the generic parameters of the `impl` block",
-        );
+        errors.error(generics, "an endpoint is one type: remove the generic parameters of the `impl` block");
     } else {
         match &*block.self_ty {
             Type::Path(ty)
@@ -139,10 +113,9 @@ fn plain_type<'a>(block: &'a ItemImpl, errors: &mut Diagnostics) -> Option<&'a P
             {
                 return Some(&ty.path);
             }
-            other => errors.error(
-                other,
-                "an endpoint is one struct: write its name alone, such as `impl Catalog`",
-            ),
+            other => {
+                errors.error(other, "an endpoint is one struct: write its name alone, such as `impl Catalog`")
+            }
         }
     }
     None
@@ -194,10 +167,7 @@ mod tests {
         ] {
             assert!(expansion.contains(part), "no `{part}` in {expansion}");
         }
-        assert!(
-            !expansion.contains("mcp_tool") && !expansion.contains("mcp_prompt"),
-            "{expansion}"
-        );
+        assert!(!expansion.contains("mcp_tool") && !expansion.contains("mcp_prompt"), "{expansion}");
     }
 
     #[test]
@@ -218,10 +188,7 @@ mod tests {
     #[test]
     fn a_block_without_operations_is_checked_all_the_same() {
         let expansion = text(item::endpoint(quote!(crate = my::mcp), &quote!(impl Catalog {})));
-        assert!(
-            expansion.contains("my::mcp::__private::endpoint_id::<Catalog>()"),
-            "{expansion}"
-        );
+        assert!(expansion.contains("my::mcp::__private::endpoint_id::<Catalog>()"), "{expansion}");
     }
 
     #[test]

@@ -26,24 +26,10 @@ fn free(kind: OperationKind, span: Span, keys: TokenStream, mut function: ItemFn
     one_operation(kind, &mut function.attrs, &mut errors);
     let annotations = Annotations::strip(&mut function.sig);
     let attribute = OperationAttribute::read(kind, span, keys, &mut errors);
-    let runtime = Runtime::new(
-        attribute
-            .as_ref()
-            .and_then(|attribute| attribute.runtime.as_ref()),
-    );
-    let ItemFn {
-        attrs, sig, block, ..
-    } = &function;
+    let runtime = Runtime::new(attribute.as_ref().and_then(|attribute| attribute.runtime.as_ref()));
+    let ItemFn { attrs, sig, block, .. } = &function;
     let handler = Handler::read(kind, attrs, sig, block, &annotations, None, &mut errors);
-    let expansion = Operation {
-        kind,
-        attribute,
-        span,
-        handler,
-        this: None,
-        runtime,
-    }
-    .expand(errors);
+    let expansion = Operation { kind, attribute, span, handler, this: None, runtime }.expand(errors);
     quote!(#function #expansion)
 }
 
@@ -61,9 +47,5 @@ fn misplaced(kind: OperationKind, item: &TokenStream) -> TokenStream {
         "an `impl` block" => ": put `#[mcp_endpoint]` there, and this on its methods",
         _ => "",
     };
-    refused(
-        item,
-        place,
-        &format!("`#[{attribute}]` belongs on a function, not on {what}{instead}"),
-    )
+    refused(item, place, &format!("`#[{attribute}]` belongs on a function, not on {what}{instead}"))
 }

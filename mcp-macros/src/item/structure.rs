@@ -10,16 +10,9 @@ use crate::{attribute::EndpointAttribute, diagnostics::Diagnostics, expand, vali
 pub fn endpoint(span: Span, keys: TokenStream, mut structure: ItemStruct) -> TokenStream {
     let mut errors = Diagnostics::default();
     structure.attrs.retain(|attribute| {
-        let repeated = attribute
-            .path()
-            .segments
-            .last()
-            .is_some_and(|last| last.ident == "mcp_endpoint");
+        let repeated = attribute.path().segments.last().is_some_and(|last| last.ident == "mcp_endpoint");
         if repeated {
-            errors.error(
-                attribute.path(),
-                "a struct is one endpoint: keep one `#[mcp_endpoint]`",
-            );
+            errors.error(attribute.path(), "a struct is one endpoint: keep one `#[mcp_endpoint]`");
         }
         !repeated
     });

@@ -36,17 +36,10 @@ struct Identity {
 /// Those under a `#[cfg]` may exclude each other: they are left to the registry.
 pub fn repeated(operations: &mut [(Operation<'_>, Diagnostics)]) {
     let mut seen: Vec<(OperationKind, String)> = Vec::new();
-    for (operation, errors) in operations
-        .iter_mut()
-        .filter(|(operation, _)| operation.handler.conditions.is_empty())
+    for (operation, errors) in
+        operations.iter_mut().filter(|(operation, _)| operation.handler.conditions.is_empty())
     {
-        let Some(Identity {
-            kind,
-            key,
-            shown,
-            place,
-        }) = Identity::of(operation)
-        else {
+        let Some(Identity { kind, key, shown, place }) = Identity::of(operation) else {
             continue;
         };
         if seen.contains(&(kind, key.clone())) {
@@ -55,10 +48,7 @@ pub fn repeated(operations: &mut [(Operation<'_>, Diagnostics)]) {
                 OperationKind::Resource => "change the `uri` of one",
                 OperationKind::ResourceList | OperationKind::Completion => "keep one",
             };
-            errors.error(
-                place,
-                format!("this `impl` block already has the {shown}: {remedy}"),
-            );
+            errors.error(place, format!("this `impl` block already has the {shown}: {remedy}"));
         } else {
             seen.push((kind, key));
         }
@@ -79,11 +69,7 @@ impl Identity {
             }
             OperationKeys::Resource(ResourceKeys { uri, .. }) => {
                 let text = uri.value();
-                (
-                    uri::normalized(&text),
-                    format!("resource `{text}`"),
-                    uri.to_token_stream(),
-                )
+                (uri::normalized(&text), format!("resource `{text}`"), uri.to_token_stream())
             }
             OperationKeys::ResourceList => (String::new(), kind.to_string(), function.to_token_stream()),
             OperationKeys::Completion(CompletionKeys { target, argument }) => {
@@ -93,11 +79,6 @@ impl Identity {
                 (format!("{target} {name}"), shown, argument.to_token_stream())
             }
         };
-        Some(Self {
-            kind,
-            key,
-            shown,
-            place,
-        })
+        Some(Self { kind, key, shown, place })
     }
 }

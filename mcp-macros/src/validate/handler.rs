@@ -24,10 +24,7 @@ pub fn check(operation: &Operation<'_>, errors: &mut Diagnostics) {
 fn modifiers(operation: &Operation<'_>, errors: &mut Diagnostics) {
     let signature = operation.handler.signature;
     if let Some(constness) = &signature.constness {
-        errors.error(
-            constness,
-            "a handler runs when it is called, not while compiling: remove `const`",
-        );
+        errors.error(constness, "a handler runs when it is called, not while compiling: remove `const`");
     }
     if let Safety::Unsafe(safety) = &signature.safety {
         errors.error(
@@ -39,10 +36,7 @@ fn modifiers(operation: &Operation<'_>, errors: &mut Diagnostics) {
         errors.error(abi, "a handler is a Rust function: remove `extern`");
     }
     if let Some(variadic) = &signature.variadic {
-        errors.error(
-            variadic.dots,
-            "a handler has a fixed list of parameters: remove `...`",
-        );
+        errors.error(variadic.dots, "a handler has a fixed list of parameters: remove `...`");
     }
     if !signature.generics.params.is_empty() {
         let message =
@@ -83,10 +77,7 @@ pub fn unusable_output(operation: &Operation<'_>) -> Vec<(TokenStream, String)> 
         OperationKind::Prompt => "Result<Vec<PromptMessage>, PromptError>",
         OperationKind::Completion => "Result<Vec<String>, CompletionError>",
     };
-    let mut shape = OutputShape {
-        example,
-        faults: Vec::new(),
-    };
+    let mut shape = OutputShape { example, faults: Vec::new() };
     shape.visit_type(&operation.handler.output);
     shape.faults
 }
@@ -105,41 +96,26 @@ impl OutputShape {
 
 impl Visit<'_> for OutputShape {
     fn visit_type_never(&mut self, ty: &TypeNever) {
-        self.fault(
-            ty,
-            &format!(
-                "a handler returns an answer: write its type, such as `{}`",
-                self.example
-            ),
-        );
+        self.fault(ty, &format!("a handler returns an answer: write its type, such as `{}`", self.example));
     }
 
     fn visit_type_impl_trait(&mut self, ty: &TypeImplTrait) {
         self.fault(
             ty,
-            &format!(
-                "an `impl Trait` hides what is returned: write the type, such as `{}`",
-                self.example
-            ),
+            &format!("an `impl Trait` hides what is returned: write the type, such as `{}`", self.example),
         );
     }
 
     fn visit_type_reference(&mut self, ty: &TypeReference) {
         match &ty.lifetime {
-            None => self.fault(
-                ty,
-                "a result outlives the call: return an owned value, such as `String`",
-            ),
+            None => self.fault(ty, "a result outlives the call: return an owned value, such as `String`"),
             Some(_) => visit::visit_type_reference(self, ty),
         }
     }
 
     fn visit_lifetime(&mut self, lifetime: &Lifetime) {
         if lifetime.ident != "static" {
-            self.fault(
-                lifetime,
-                "a result outlives the call: return an owned value, or write `'static`",
-            );
+            self.fault(lifetime, "a result outlives the call: return an owned value, or write `'static`");
         }
     }
 }

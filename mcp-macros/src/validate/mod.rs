@@ -27,9 +27,7 @@ pub fn operation(operation: &Operation<'_>, errors: &mut Diagnostics) {
 
 /// The variables of a URI, if it is valid.
 pub fn variables(uri: &str) -> Option<Vec<String>> {
-    uri::variables(uri)
-        .ok()
-        .map(|names| names.into_iter().map(str::to_owned).collect())
+    uri::variables(uri).ok().map(|names| names.into_iter().map(str::to_owned).collect())
 }
 
 /// Checks a literal by a rule, and reports at it.

@@ -7,15 +7,9 @@ pub fn operation(name: &str) -> Result<(), String> {
         return Ok(());
     }
     let rule = "use 1 to 128 ASCII letters, digits, `_`, `.` and `-`";
-    let better: String = name
-        .chars()
-        .map(|c| if allowed(c) { c } else { '_' })
-        .take(128)
-        .collect();
+    let better: String = name.chars().map(|c| if allowed(c) { c } else { '_' }).take(128).collect();
     if better.chars().any(|c| c.is_ascii_alphanumeric()) {
-        Err(format!(
-            "`{name}` is not allowed as a name: {rule}, such as `name = \"{better}\"`"
-        ))
+        Err(format!("`{name}` is not allowed as a name: {rule}, such as `name = \"{better}\"`"))
     } else {
         Err(format!("`{name}` is not allowed as a name: {rule}"))
     }
@@ -47,9 +41,7 @@ pub fn mime_type(text: &str) -> Result<(), String> {
         Some((name, value)) => token(name) && (token(value) || is_quoted(value)),
         None => false,
     };
-    let parts = essence
-        .split_once('/')
-        .is_some_and(|(kind, subtype)| token(kind) && token(subtype));
+    let parts = essence.split_once('/').is_some_and(|(kind, subtype)| token(kind) && token(subtype));
     if parts && text.split(';').skip(1).all(parameter) {
         return Ok(());
     }
@@ -60,45 +52,31 @@ pub fn mime_type(text: &str) -> Result<(), String> {
 
 /// A web address.
 pub fn web_url(url: &str) -> Result<(), String> {
-    let rest = url
-        .strip_prefix("https://")
-        .or_else(|| url.strip_prefix("http://"));
+    let rest = url.strip_prefix("https://").or_else(|| url.strip_prefix("http://"));
     if rest.is_some_and(|rest| !rest.starts_with('/') && is_url_text(rest)) {
         return Ok(());
     }
-    Err(format!(
-        "`{url}` is no web address: write it in full, such as `https://example.com`"
-    ))
+    Err(format!("`{url}` is no web address: write it in full, such as `https://example.com`"))
 }
 
 /// Where an icon is: on the web, or in the URL itself.
 pub fn icon_source(url: &str) -> Result<(), String> {
-    if url
-        .strip_prefix("data:")
-        .is_some_and(|data| data.contains(',') && is_url_text(data))
+    if url.strip_prefix("data:").is_some_and(|data| data.contains(',') && is_url_text(data))
         || web_url(url).is_ok()
     {
         return Ok(());
     }
-    Err(format!(
-        "`{url}` is no icon's address: write an `https://` or `data:` URL"
-    ))
+    Err(format!("`{url}` is no icon's address: write an `https://` or `data:` URL"))
 }
 
 /// The size of an icon.
 pub fn icon_size(size: &str) -> Result<(), String> {
     let number =
         |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit()) && !text.starts_with('0');
-    if size == "any"
-        || size
-            .split_once('x')
-            .is_some_and(|(width, height)| number(width) && number(height))
-    {
+    if size == "any" || size.split_once('x').is_some_and(|(width, height)| number(width) && number(height)) {
         return Ok(());
     }
-    Err(format!(
-        "`{size}` is no icon size: write `48x48`, or `any` for an image that scales"
-    ))
+    Err(format!("`{size}` is no icon size: write `48x48`, or `any` for an image that scales"))
 }
 
 fn is_url_text(text: &str) -> bool {
@@ -119,23 +97,13 @@ mod tests {
 
     #[test]
     fn names_of_operations() {
-        for name in [
-            "search",
-            "DATA_EXPORT_v2",
-            "admin.tools.list",
-            "a-b",
-            &"x".repeat(128),
-        ] {
+        for name in ["search", "DATA_EXPORT_v2", "admin.tools.list", "a-b", &"x".repeat(128)] {
             assert_eq!(operation(name), Ok(()), "{name}");
         }
         for name in ["", "find parts", "größe", "a/b", "a,b", &"x".repeat(129)] {
             assert!(operation(name).is_err(), "{name}");
         }
-        assert!(
-            operation("find parts")
-                .unwrap_err()
-                .contains("`name = \"find_parts\"`")
-        );
+        assert!(operation("find parts").unwrap_err().contains("`name = \"find_parts\"`"));
         assert!(!operation("☃").unwrap_err().contains("such as"));
     }
 
@@ -160,16 +128,9 @@ mod tests {
         ] {
             assert_eq!(mime_type(text), Ok(()), "{text}");
         }
-        for text in [
-            "text",
-            "text/",
-            "/plain",
-            "text/plain;",
-            "text/plain; charset",
-            "a b/c",
-            "text/plain;a=b c",
-            "",
-        ] {
+        for text in
+            ["text", "text/", "/plain", "text/plain;", "text/plain; charset", "a b/c", "text/plain;a=b c", ""]
+        {
             assert!(mime_type(text).is_err(), "{text}");
         }
     }
@@ -179,15 +140,8 @@ mod tests {
         for url in ["https://example.com", "http://localhost:8080/a?b#c"] {
             assert_eq!(web_url(url), Ok(()), "{url}");
         }
-        for url in [
-            "example.com",
-            "/about",
-            "https://",
-            "https:///x",
-            "ftp://a",
-            "https://a b",
-            "https://é",
-        ] {
+        for url in ["example.com", "/about", "https://", "https:///x", "ftp://a", "https://a b", "https://é"]
+        {
             assert!(web_url(url).is_err(), "{url}");
         }
         assert_eq!(icon_source("data:image/png;base64,AAAA"), Ok(()));

@@ -13,10 +13,7 @@ use crate::{
 pub fn check(attribute: &OperationAttribute, operation: &Operation<'_>, errors: &mut Diagnostics) {
     if operation.this.is_some() {
         if let Some(endpoint) = &attribute.endpoint {
-            errors.error(
-                endpoint,
-                "a method belongs to the endpoint of its `impl` block: remove `endpoint`",
-            );
+            errors.error(endpoint, "a method belongs to the endpoint of its `impl` block: remove `endpoint`");
         }
         if let Some(runtime) = &attribute.runtime {
             errors.error(
@@ -26,10 +23,7 @@ pub fn check(attribute: &OperationAttribute, operation: &Operation<'_>, errors: 
         }
     }
     if let Some((0, text)) = &attribute.timeout {
-        errors.error(
-            text,
-            "a `timeout` of zero leaves no time: write a longer one, such as `30s`",
-        );
+        errors.error(text, "a `timeout` of zero leaves no time: write a longer one, such as `30s`");
     }
     check_icons(&attribute.icons, errors);
     match &attribute.keys {
@@ -66,29 +60,17 @@ fn address(keys: &ResourceKeys, operation: &Operation<'_>, errors: &mut Diagnost
     if let Some((_, size)) = &keys.size
         && !variables.is_empty()
     {
-        errors.error(
-            size,
-            "a template stands for many resources: remove `size`, or write an exact `uri`",
-        );
+        errors.error(size, "a template stands for many resources: remove `size`, or write an exact `uri`");
     }
     let parameters = &operation.handler.parameters;
-    let names: Vec<String> = parameters
-        .iter()
-        .filter(|parameter| !is_injected(parameter))
-        .filter_map(Parameter::name)
-        .collect();
+    let names: Vec<String> =
+        parameters.iter().filter(|parameter| !is_injected(parameter)).filter_map(Parameter::name).collect();
     for variable in &variables {
         if !names.iter().any(|name| name == variable) {
-            errors.error(
-                &keys.uri,
-                format!("`{{{variable}}}` has no parameter: add `{variable}: String`"),
-            );
+            errors.error(&keys.uri, format!("`{{{variable}}}` has no parameter: add `{variable}: String`"));
         }
     }
-    for rename in parameters
-        .iter()
-        .filter_map(|parameter| parameter.attribute.rename.as_ref())
-    {
+    for rename in parameters.iter().filter_map(|parameter| parameter.attribute.rename.as_ref()) {
         if !variables.contains(&rename.value().as_str()) {
             errors.error(rename, no_variable(&rename.value(), &variables));
         }
@@ -125,9 +107,6 @@ fn no_variable(name: &str, variables: &[&str]) -> String {
         None if variables.is_empty() => {
             format!("the URI has no variables: remove `{name}`, or write it into the URI as `{{{name}}}`")
         }
-        None => format!(
-            "the template has no variable `{name}`: it has {}",
-            listed(variables, "and")
-        ),
+        None => format!("the template has no variable `{name}`: it has {}", listed(variables, "and")),
     }
 }

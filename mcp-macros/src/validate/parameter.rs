@@ -14,10 +14,7 @@ pub fn check(operation: &Operation<'_>, errors: &mut Diagnostics) {
     let parameters = &operation.handler.parameters;
     for (at, parameter) in parameters.iter().enumerate() {
         if let Some(condition) = &parameter.condition {
-            errors.error(
-                condition,
-                "a parameter is always there: put the `#[cfg]` on the function",
-            );
+            errors.error(condition, "a parameter is always there: put the `#[cfg]` on the function");
         }
         if let Some((tokens, message)) = unusable(&parameter.ty) {
             errors.error(tokens, message);
@@ -46,16 +43,11 @@ struct Shape(Option<(TokenStream, String)>);
 impl Visit<'_> for Shape {
     fn visit_type_impl_trait(&mut self, ty: &TypeImplTrait) {
         let message = "an `impl Trait` hides what to read: write the parameter's type";
-        self.0
-            .get_or_insert_with(|| (ty.to_token_stream(), message.to_owned()));
+        self.0.get_or_insert_with(|| (ty.to_token_stream(), message.to_owned()));
     }
 
     fn visit_type_reference(&mut self, ty: &TypeReference) {
-        if ty
-            .lifetime
-            .as_ref()
-            .is_some_and(|lifetime| lifetime.ident == "static")
-        {
+        if ty.lifetime.as_ref().is_some_and(|lifetime| lifetime.ident == "static") {
             return visit::visit_type_reference(self, ty);
         }
         self.0.get_or_insert_with(|| (ty.to_token_stream(), owned(ty)));
@@ -83,17 +75,9 @@ fn owned(reference: &TypeReference) -> String {
 /// A type as people write it.
 fn shown(ty: &Type) -> String {
     let text = ty.to_token_stream().to_string();
-    [
-        (" :: ", "::"),
-        (" < ", "<"),
-        (" <", "<"),
-        (" > ", ">"),
-        (" >", ">"),
-        (" ,", ","),
-        ("& ", "&"),
-    ]
-    .iter()
-    .fold(text, |text, (spaced, plain)| text.replace(spaced, plain))
+    [(" :: ", "::"), (" < ", "<"), (" <", "<"), (" > ", ">"), (" >", ">"), (" ,", ","), ("& ", "&")]
+        .iter()
+        .fold(text, |text, (spaced, plain)| text.replace(spaced, plain))
 }
 
 fn source(parameter: &Parameter, errors: &mut Diagnostics) {
@@ -132,10 +116,7 @@ fn name(parameter: &Parameter, earlier: &[Parameter], errors: &mut Diagnostics) 
     let Some(name) = parameter.name() else { return };
     let renamed =
         |other: &Parameter| other.attribute.rename.is_some() || parameter.attribute.rename.is_some();
-    if earlier
-        .iter()
-        .any(|other| other.name().as_ref() == Some(&name) && renamed(other))
-    {
+    if earlier.iter().any(|other| other.name().as_ref() == Some(&name) && renamed(other)) {
         let message = format!("`{name}` is already the name of an earlier parameter: rename one");
         errors.error(parameter.name_tokens(), message);
     }
@@ -162,24 +143,15 @@ mod tests {
         refused(&quote!(a: &[Option<u8>]), &["take `Vec<Option<u8>>`"]);
         refused(&quote!(a: &mut std::vec::Vec<u8>), &["take `std::vec::Vec<u8>`"]);
         refused(&quote!(a: &Path), &["take `PathBuf`"]);
-        refused(
-            &quote!(a: &ProgressReporter),
-            &["take `Option<ProgressReporter>`"],
-        );
-        refused(
-            &quote!(a: &mcp_runtime::ProgressReporter),
-            &["take `Option<ProgressReporter>`"],
-        );
+        refused(&quote!(a: &ProgressReporter), &["take `Option<ProgressReporter>`"]);
+        refused(&quote!(a: &mcp_runtime::ProgressReporter), &["take `Option<ProgressReporter>`"]);
         refused(&quote!(a: State<&'static Config>, b: Cow<'_, str>), &[]);
     }
 
     #[test]
     fn hidden_types_are_refused() {
         refused(&quote!(a: impl Display), &["write the parameter's type"]);
-        refused(
-            &quote!(a: Vec<impl Display>, b: &str),
-            &["write the parameter's type", "take `String`"],
-        );
+        refused(&quote!(a: Vec<impl Display>, b: &str), &["write the parameter's type", "take `String`"]);
     }
 
     #[test]
@@ -189,43 +161,28 @@ mod tests {
 
     #[test]
     fn names_are_unique() {
-        refused(
-            &quote!(#[mcp(rename = "b")] a: u8, b: u8),
-            &["`b` is already the name"],
-        );
+        refused(&quote!(#[mcp(rename = "b")] a: u8, b: u8), &["`b` is already the name"]);
         refused(
             &quote!(#[mcp(rename = "x")] a: u8, #[mcp(rename = "x")] b: u8),
             &["`x` is already the name"],
         );
-        refused(
-            &quote!(#[mcp(rename = "b")] a: u8, #[mcp(rename = "a")] b: u8),
-            &[],
-        );
+        refused(&quote!(#[mcp(rename = "b")] a: u8, #[mcp(rename = "a")] b: u8), &[]);
     }
 
     #[test]
     fn headers_are_tokens_and_unique() {
-        refused(
-            &quote!(#[mcp(header = "Re gion")] a: u8),
-            &["can't end the header name"],
-        );
+        refused(&quote!(#[mcp(header = "Re gion")] a: u8), &["can't end the header name"]);
         refused(
             &quote!(#[mcp(header = "Region")] a: u8, #[mcp(header = "REGION")] b: u8),
             &["case does not matter"],
         );
-        refused(
-            &quote!(#[mcp(header = "Region")] a: u8, #[mcp(header = "Tenant")] b: u8),
-            &[],
-        );
+        refused(&quote!(#[mcp(header = "Region")] a: u8, #[mcp(header = "Tenant")] b: u8), &[]);
     }
 
     #[test]
     fn injected_values_have_no_argument_keys() {
         refused(&quote!(#[mcp(inject, default)] a: u8), &["remove `default`"]);
-        refused(
-            &quote!(#[mcp(inject, argument)] a: u8),
-            &["keep `inject` or `argument`"],
-        );
+        refused(&quote!(#[mcp(inject, argument)] a: u8), &["keep `inject` or `argument`"]);
         refused(&quote!(#[mcp(inject = true)] a: u8), &["write `#[mcp(inject)]`"]);
         refused(&quote!(#[mcp(inject)] State(a): State<u8>), &[]);
     }

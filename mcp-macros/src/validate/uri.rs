@@ -20,9 +20,8 @@ pub fn variables(uri: &str) -> Result<Vec<&str>, String> {
     let mut variables: Vec<&str> = Vec::new();
     let mut rest = uri;
     while let Some((before, after)) = rest.split_once('{') {
-        let (name, after) = after
-            .split_once('}')
-            .ok_or("`{` without `}` after it: write a variable as `{id}`")?;
+        let (name, after) =
+            after.split_once('}').ok_or("`{` without `}` after it: write a variable as `{id}`")?;
         opened(before)?;
         variable(name)?;
         if before.is_empty() && !variables.is_empty() {
@@ -32,9 +31,7 @@ pub fn variables(uri: &str) -> Result<Vec<&str>, String> {
             ));
         }
         if variables.contains(&name) {
-            return Err(format!(
-                "the variable `{{{name}}}` stands twice: give each its own name"
-            ));
+            return Err(format!("the variable `{{{name}}}` stands twice: give each its own name"));
         }
         if variables.is_empty() {
             scheme(before, uri)?;
@@ -57,23 +54,16 @@ pub fn variables(uri: &str) -> Result<Vec<&str>, String> {
 /// Checks the path of an endpoint: absolute, not the root, as a request's path arrives.
 pub fn path(path: &str) -> Result<(), String> {
     let Some(rest) = path.strip_prefix('/') else {
-        return Err(format!(
-            "`{path}` is no absolute path: begin it with `/`, such as `/mcp`"
-        ));
+        return Err(format!("`{path}` is no absolute path: begin it with `/`, such as `/mcp`"));
     };
     if rest.is_empty() {
         return Err("an endpoint is not served at the root: give it a path, such as `/mcp`".to_owned());
     }
     if path.len() > MAX_PATH_BYTES {
-        return Err(format!(
-            "a path has at most {MAX_PATH_BYTES} bytes: this one has {}",
-            path.len()
-        ));
+        return Err(format!("a path has at most {MAX_PATH_BYTES} bytes: this one has {}", path.len()));
     }
     if let Some(extra) = path.chars().find(|c| "?#".contains(*c)) {
-        return Err(format!(
-            "a path has no query and no fragment: remove `{extra}` and what follows"
-        ));
+        return Err(format!("a path has no query and no fragment: remove `{extra}` and what follows"));
     }
     if path.contains(['{', '}']) {
         return Err("an endpoint's path has no variables: write it out, one endpoint a path".to_owned());
@@ -86,17 +76,12 @@ pub fn path(path: &str) -> Result<(), String> {
                 ));
             }
             "." | ".." => {
-                return Err(format!(
-                    "`{path}` has a dot segment: write the path that it leads to"
-                ));
+                return Err(format!("`{path}` has a dot segment: write the path that it leads to"));
             }
             _ => {}
         }
     }
-    match path
-        .chars()
-        .find(|c| !c.is_ascii_alphanumeric() && !"/-._~!$&'()+,;=:@".contains(*c))
-    {
+    match path.chars().find(|c| !c.is_ascii_alphanumeric() && !"/-._~!$&'()+,;=:@".contains(*c)) {
         Some(c) => Err(format!(
             "{c:?} can't stand in an endpoint's path: use ASCII letters, digits, `-`, `_`, `.` and `~`"
         )),
@@ -108,9 +93,8 @@ pub fn path(path: &str) -> Result<(), String> {
 pub fn normalized(uri: &str) -> String {
     let mut text = String::new();
     let mut rest = uri;
-    while let Some((before, (_, after))) = rest
-        .split_once('{')
-        .and_then(|(before, after)| Some((before, after.split_once('}')?)))
+    while let Some((before, (_, after))) =
+        rest.split_once('{').and_then(|(before, after)| Some((before, after.split_once('}')?)))
     {
         text.push_str(before);
         text.push_str("{}");
@@ -121,10 +105,7 @@ pub fn normalized(uri: &str) -> String {
 
 fn exact(uri: &str) -> Result<(), String> {
     if uri.len() > MAX_URI_BYTES {
-        return Err(format!(
-            "a URI has at most {MAX_URI_BYTES} bytes: this one has {}",
-            uri.len()
-        ));
+        return Err(format!("a URI has at most {MAX_URI_BYTES} bytes: this one has {}", uri.len()));
     }
     scheme(uri, uri)?;
     characters(uri)
@@ -134,15 +115,11 @@ fn exact(uri: &str) -> Result<(), String> {
 fn scheme(text: &str, uri: &str) -> Result<(), String> {
     let valid = |scheme: &str| {
         scheme.starts_with(|c: char| c.is_ascii_alphabetic())
-            && scheme
-                .bytes()
-                .all(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte))
+            && scheme.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte))
     };
     match text.split_once(':') {
         Some((scheme, _)) if valid(scheme) => Ok(()),
-        _ => Err(format!(
-            "`{uri}` is no absolute URI: begin it with a scheme, such as `catalog://`"
-        )),
+        _ => Err(format!("`{uri}` is no absolute URI: begin it with a scheme, such as `catalog://`")),
     }
 }
 
@@ -151,12 +128,10 @@ fn characters(text: &str) -> Result<(), String> {
     let mut rest = text;
     while let Some(c) = rest.chars().next() {
         if c == '%' {
-            let digits = rest
-                .get(1..3)
-                .filter(|digits| digits.bytes().all(|byte| byte.is_ascii_hexdigit()));
+            let digits = rest.get(1..3).filter(|digits| digits.bytes().all(|byte| byte.is_ascii_hexdigit()));
             if digits.is_none() {
                 return Err(
-                    "`%` without two hexadecimal digits after it: write `%25` for a percent sign".to_owned(),
+                    "`%` without two hexadecimal digits after it: write `%25` for a percent sign".to_owned()
                 );
             }
         } else if !c.is_ascii_alphanumeric() && !"-._~:/?#[]@!$&'()*+,;=".contains(c) {
@@ -178,16 +153,10 @@ fn opened(between: &str) -> Result<(), String> {
 fn variable(name: &str) -> Result<(), String> {
     if let Some(operator) = name.chars().next().filter(|c| "+#./;?&=,!@|".contains(*c)) {
         let plain = &name[1..];
-        return Err(format!(
-            "`{{{name}}}`: the operator `{operator}` is not supported: write `{{{plain}}}`"
-        ));
+        return Err(format!("`{{{name}}}`: the operator `{operator}` is not supported: write `{{{plain}}}`"));
     }
     let start = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
-    if !start
-        || !name
-            .bytes()
-            .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
-    {
+    if !start || !name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_') {
         return Err(format!(
             "`{{{name}}}` is no variable: name it with ASCII letters, digits and `_`, such as `{{id}}`"
         ));
@@ -212,10 +181,7 @@ mod tests {
     #[test]
     fn variables_are_found_in_order() {
         assert_eq!(variables("catalog://parts/{id}").unwrap(), ["id"]);
-        assert_eq!(
-            variables("a:{x}-{y}/{z_1}?q={q}").unwrap(),
-            ["x", "y", "z_1", "q"]
-        );
+        assert_eq!(variables("a:{x}-{y}/{z_1}?q={q}").unwrap(), ["x", "y", "z_1", "q"]);
         assert_eq!(variables("catalog://parts").unwrap(), [""; 0]);
         assert_eq!(variables("urn:isbn:0451450523").unwrap(), [""; 0]);
         assert_eq!(variables("x:a%20b").unwrap(), [""; 0]);

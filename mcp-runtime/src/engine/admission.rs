@@ -120,11 +120,7 @@ impl Denied {
 
     /// The caller is known, and may not: HTTP 403.
     pub fn forbidden(message: impl Into<String>) -> Self {
-        Self {
-            condition: Condition::Forbidden,
-            message: message.into(),
-            challenge: None,
-        }
+        Self { condition: Condition::Forbidden, message: message.into(), challenge: None }
     }
 
     /// The words that the client gets.
@@ -171,10 +167,6 @@ pub(crate) enum AdmissionChoice {
 impl AdmissionChoice {
     pub(crate) fn new(admission: impl Admission) -> Self {
         let any: &dyn std::any::Any = &admission;
-        if any.is::<Anonymous>() {
-            Self::Anonymous
-        } else {
-            Self::Custom(Arc::new(admission))
-        }
+        if any.is::<Anonymous>() { Self::Anonymous } else { Self::Custom(Arc::new(admission)) }
     }
 }

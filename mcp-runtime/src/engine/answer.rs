@@ -28,12 +28,7 @@ pub(crate) struct Answer {
 
 impl Answer {
     pub(crate) fn ok(message: Vec<u8>) -> Self {
-        Self {
-            status: 200,
-            message,
-            retry_after: None,
-            challenge: None,
-        }
+        Self { status: 200, message, retry_after: None, challenge: None }
     }
 
     pub(crate) fn error(error: &ProtocolError, id: Option<&RequestId>) -> Self {
@@ -43,9 +38,7 @@ impl Answer {
             status: error.condition().http_status(),
             message,
             // Whole seconds on the wire; never "at once".
-            retry_after: error
-                .retry_delay()
-                .map(|delay| delay.as_secs_f64().ceil().max(1.0) as u64),
+            retry_after: error.retry_delay().map(|delay| delay.as_secs_f64().ceil().max(1.0) as u64),
             challenge: None,
         }
     }
@@ -54,16 +47,10 @@ impl Answer {
 /// What kind of result a handler's output becomes.
 pub(crate) enum Kind {
     Tool(Arc<ToolEntry>),
-    Resource {
-        uri: Box<str>,
-        cache: CacheHint,
-        mime_type: Option<Arc<str>>,
-    },
+    Resource { uri: Box<str>, cache: CacheHint, mime_type: Option<Arc<str>> },
     Prompt,
     Completion,
-    Page {
-        cache: CacheHint,
-    },
+    Page { cache: CacheHint },
 }
 
 /// All that is needed to answer once the handler has ended.
@@ -156,9 +143,7 @@ impl Answerer {
     /// A tool's result that did not come from its handler.
     pub(crate) fn tool_result(&self, result: &ToolResult) -> Answer {
         let mut message = Vec::with_capacity(256);
-        write_response(&self.id, &mut message, |out| {
-            result.write_result(&self.catalog.server_info, out)
-        });
+        write_response(&self.id, &mut message, |out| result.write_result(&self.catalog.server_info, out));
         Answer::ok(message)
     }
 
@@ -169,9 +154,9 @@ impl Answerer {
             OperationFailure::Application { code, message, data } => {
                 let error = ProtocolError::new(Condition::Application(code), message);
                 match data {
-                    Some(Value::Object(members)) => members
-                        .into_iter()
-                        .fold(error, |error, (key, value)| error.with_data(key, value)),
+                    Some(Value::Object(members)) => {
+                        members.into_iter().fold(error, |error, (key, value)| error.with_data(key, value))
+                    }
                     Some(value) => error.with_data("value", value),
                     None => error,
                 }
@@ -208,9 +193,7 @@ fn broken_promise(tool: &ToolEntry, result: &ToolResult) -> Option<String> {
         Err(error) => return Some(error.to_string()),
     };
     let faults = validator.faults(&value);
-    faults
-        .first()
-        .map(|fault| format!("{}: {}", fault.at, fault.message))
+    faults.first().map(|fault| format!("{}: {}", fault.at, fault.message))
 }
 
 /// The text of a tool's refusal to be called with such arguments.

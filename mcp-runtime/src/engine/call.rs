@@ -71,21 +71,8 @@ impl Call {
         place: Arc<WorkGuard>,
     ) -> Self {
         let (span, kept) = (Span::current(), Arc::clone(&shared));
-        let work = Work {
-            handler,
-            token,
-            outbox,
-            deadline,
-            answerer,
-            span,
-            shared,
-            _place: place,
-        };
-        Self {
-            work: Some(work),
-            deadline,
-            shared: kept,
-        }
+        let work = Work { handler, token, outbox, deadline, answerer, span, shared, _place: place };
+        Self { work: Some(work), deadline, shared: kept }
     }
 
     /// Runs the handler until it has an answer, or something to say before it.
@@ -143,9 +130,7 @@ impl Call {
     }
 
     fn take(&mut self, step: Step) -> Poll<(Work, Step)> {
-        self.work
-            .take()
-            .map_or(Poll::Pending, |work| Poll::Ready((work, step)))
+        self.work.take().map_or(Poll::Pending, |work| Poll::Ready((work, step)))
     }
 }
 
@@ -180,10 +165,7 @@ impl Work {
         match self.outbox {
             Some(outbox) if !outbox.is_empty() => {
                 outbox.finish(|out| out.extend_from_slice(&answer.message));
-                Outcome::Stream(CallStream {
-                    outbox,
-                    token: self.token,
-                })
+                Outcome::Stream(CallStream { outbox, token: self.token })
             }
             outbox => {
                 if let Some(outbox) = outbox {
@@ -196,10 +178,7 @@ impl Work {
 
     /// Moves to a task of its own; what it says, and its answer, come through the stream.
     fn stream(self, outbox: Arc<Outbox>) -> CallStream {
-        let stream = CallStream {
-            outbox: Arc::clone(&outbox),
-            token: self.token.clone(),
-        };
+        let stream = CallStream { outbox: Arc::clone(&outbox), token: self.token.clone() };
         tokio::spawn(self.feed(outbox));
         stream
     }
@@ -328,9 +307,7 @@ fn failure(reason: CancellationReason) -> ProtocolError {
 }
 
 fn message(panic: &(dyn Any + Send)) -> String {
-    let text = panic
-        .downcast_ref::<&str>()
-        .copied()
-        .or_else(|| panic.downcast_ref::<String>().map(String::as_str));
+    let text =
+        panic.downcast_ref::<&str>().copied().or_else(|| panic.downcast_ref::<String>().map(String::as_str));
     text.unwrap_or("a value that is no text").to_owned()
 }

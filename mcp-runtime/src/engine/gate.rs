@@ -22,12 +22,7 @@ pub(crate) struct Full;
 
 impl Gate {
     pub(crate) fn new(capacity: usize, queue: usize) -> Self {
-        Self {
-            places: Arc::new(Semaphore::new(capacity)),
-            capacity,
-            queue,
-            waiting: AtomicUsize::new(0),
-        }
+        Self { places: Arc::new(Semaphore::new(capacity)), capacity, queue, waiting: AtomicUsize::new(0) }
     }
 
     /// A place, held until it is dropped; waits in line for it if there is room to wait.
@@ -102,11 +97,7 @@ mod tests {
         let _running = gate.enter().await.unwrap();
         {
             let mut gone = Box::pin(gate.enter());
-            assert!(
-                gone.as_mut()
-                    .poll(&mut Context::from_waker(std::task::Waker::noop()))
-                    .is_pending()
-            );
+            assert!(gone.as_mut().poll(&mut Context::from_waker(std::task::Waker::noop())).is_pending());
         }
         assert_eq!(gate.waiting(), 0);
     }

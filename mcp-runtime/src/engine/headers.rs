@@ -23,9 +23,7 @@ pub(super) fn single<'h>(headers: &'h HeaderMap, name: &str) -> Result<Option<Co
     if values.next().is_some() {
         return Err(Fault::new(name, "the header comes twice"));
     }
-    decode_value(value.as_bytes())
-        .map(Some)
-        .map_err(|fault| Fault::new(name, fault.to_string()))
+    decode_value(value.as_bytes()).map(Some).map_err(|fault| Fault::new(name, fault.to_string()))
 }
 
 /// What is wrong with the standard headers of a modern request.
@@ -33,11 +31,7 @@ pub(super) fn standard_faults(headers: &HeaderMap, envelope: &Envelope<'_>) -> V
     let params = &envelope.params;
     let revision = params.meta.value().and_then(|meta| meta.protocol_version.value());
     let mut checks = vec![
-        (
-            MCP_PROTOCOL_VERSION,
-            revision.map(|revision| &**revision),
-            "/params/_meta",
-        ),
+        (MCP_PROTOCOL_VERSION, revision.map(|revision| &**revision), "/params/_meta"),
         (MCP_METHOD, Some(&*envelope.method), "/method"),
     ];
     match &*envelope.method {
@@ -45,10 +39,7 @@ pub(super) fn standard_faults(headers: &HeaderMap, envelope: &Envelope<'_>) -> V
         "resources/read" => checks.push((MCP_NAME, text(&params.uri), "/params/uri")),
         _ => {}
     }
-    checks
-        .into_iter()
-        .filter_map(|(name, body, at)| mirrors(headers, name, body, at).err())
-        .collect()
+    checks.into_iter().filter_map(|(name, body, at)| mirrors(headers, name, body, at).err()).collect()
 }
 
 fn text<'m>(member: &'m Member<Cow<'_, str>>) -> Option<&'m str> {
@@ -58,10 +49,9 @@ fn text<'m>(member: &'m Member<Cow<'_, str>>) -> Option<&'m str> {
 fn mirrors(headers: &HeaderMap, name: &str, body: Option<&str>, at: &str) -> Result<(), Fault> {
     match (single(headers, name)?, body) {
         (None, _) => Err(Fault::new(name, "the header is missing")),
-        (Some(header), Some(body)) if header != body => Err(Fault::new(
-            name,
-            format!("the header says `{header}`, and the body `{body}` at `{at}`"),
-        )),
+        (Some(header), Some(body)) if header != body => {
+            Err(Fault::new(name, format!("the header says `{header}`, and the body `{body}` at `{at}`")))
+        }
         // Without a value in the body there is nothing to compare with; that is a fault of the body.
         (Some(_), _) => Ok(()),
     }
@@ -74,10 +64,7 @@ pub(super) fn argument_faults(
     arguments: Option<&Arguments<'_>>,
 ) -> Vec<Fault> {
     let check = |mirrored: &MirroredHeader| argument_mirrors(headers, mirrored, arguments);
-    mirrored
-        .iter()
-        .filter_map(|mirrored| check(mirrored).err())
-        .collect()
+    mirrored.iter().filter_map(|mirrored| check(mirrored).err()).collect()
 }
 
 fn argument_mirrors(
@@ -86,36 +73,25 @@ fn argument_mirrors(
     arguments: Option<&Arguments<'_>>,
 ) -> Result<(), Fault> {
     let name = header.as_str();
-    let value = arguments
-        .zip(path.split_first())
-        .and_then(|(arguments, (first, rest))| {
-            let value = arguments.get(first)?;
-            rest.iter().try_fold(value, |value, name| member(value, name))
-        });
+    let value = arguments.zip(path.split_first()).and_then(|(arguments, (first, rest))| {
+        let value = arguments.get(first)?;
+        rest.iter().try_fold(value, |value, name| member(value, name))
+    });
     let value = value.filter(|value| value.get() != "null");
     match (single(headers, HeaderName::as_str(header))?, value) {
         (None, None) => Ok(()),
         (Some(header), Some(value)) if matches_json(&header, value) => Ok(()),
         (Some(header), Some(_)) => Err(Fault::new(
             name,
-            format!(
-                "the header says `{header}`, and the argument `{}` does not",
-                path.join(".")
-            ),
+            format!("the header says `{header}`, and the argument `{}` does not", path.join(".")),
         )),
         (None, Some(_)) => Err(Fault::new(
             name,
-            format!(
-                "the header is missing, and the argument `{}` is there",
-                path.join(".")
-            ),
+            format!("the header is missing, and the argument `{}` is there", path.join(".")),
         )),
         (Some(_), None) => Err(Fault::new(
             name,
-            format!(
-                "the header is there, and the argument `{}` is missing",
-                path.join(".")
-            ),
+            format!("the header is there, and the argument `{}` is missing", path.join(".")),
         )),
     }
 }

@@ -94,10 +94,7 @@ impl Limits {
                 fault(format!("`{name}` is zero; set a duration above it"));
             }
         }
-        if let Some(keep_alive) = self
-            .keep_alive
-            .filter(|keep_alive| *keep_alive >= self.write_timeout)
-        {
+        if let Some(keep_alive) = self.keep_alive.filter(|keep_alive| *keep_alive >= self.write_timeout) {
             fault(format!(
                 "`keep_alive` ({keep_alive:?}) must be shorter than `write_timeout` ({:?}), or a stalled stream would \
                  end before it is probed",
@@ -113,10 +110,7 @@ impl Limits {
         if self.max_concurrent_handlers > tokio::sync::Semaphore::MAX_PERMITS
             || u32::try_from(self.max_concurrent_handlers).is_err()
         {
-            fault(format!(
-                "`max_concurrent_handlers` ({}) is too large",
-                self.max_concurrent_handlers
-            ));
+            fault(format!("`max_concurrent_handlers` ({}) is too large", self.max_concurrent_handlers));
         }
         if self.max_header_bytes < Self::LEAST_HEADER_BYTES {
             fault(format!(
@@ -152,19 +146,12 @@ mod tests {
             limits.list_page = 0;
         });
         assert_eq!(found.len(), 3, "{found:?}");
-        assert!(
-            found
-                .iter()
-                .any(|fault| fault.contains("keep_alive") && fault.contains("write_timeout"))
-        );
+        assert!(found.iter().any(|fault| fault.contains("keep_alive") && fault.contains("write_timeout")));
     }
 
     #[test]
     fn a_keep_alive_must_be_strictly_shorter() {
-        assert_eq!(
-            faults(|limits| limits.keep_alive = Some(Duration::from_millis(29_999))).len(),
-            0
-        );
+        assert_eq!(faults(|limits| limits.keep_alive = Some(Duration::from_millis(29_999))).len(), 0);
         assert_eq!(faults(|limits| limits.keep_alive = None).len(), 0);
     }
 }

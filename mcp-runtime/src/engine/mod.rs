@@ -7,10 +7,12 @@ mod answer;
 mod call;
 mod gate;
 mod headers;
+mod invoke;
 mod lifecycle;
 mod limits;
 mod rate_limit;
 mod request;
+mod revision;
 mod target;
 
 use std::sync::Arc;

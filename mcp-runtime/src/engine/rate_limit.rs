@@ -77,10 +77,7 @@ mod token_bucket {
             let quota = Quota::with_period(period / burst.get())
                 .unwrap_or(Quota::per_second(burst))
                 .allow_burst(burst);
-            Self {
-                limiter: RateLimiter::keyed(quota),
-                clock: DefaultClock::default(),
-            }
+            Self { limiter: RateLimiter::keyed(quota), clock: DefaultClock::default() }
         }
     }
 
@@ -90,9 +87,7 @@ mod token_bucket {
             if self.limiter.len() > Self::MANY {
                 self.limiter.retain_recent();
             }
-            self.limiter
-                .check_key(&key)
-                .map_err(|refused| refused.wait_time_from(self.clock.now()))
+            self.limiter.check_key(&key).map_err(|refused| refused.wait_time_from(self.clock.now()))
         }
     }
 

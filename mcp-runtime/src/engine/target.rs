@@ -67,26 +67,17 @@ impl<'c, 'b> Target<'c, 'b> {
                 let name = required(&params.name, "name")?;
                 let arguments = arguments(params)?;
                 let unknown = || ProtocolError::new(Condition::NotFound, format!("unknown tool `{name}`"));
-                Ok(Self::Tool(
-                    catalog.tools.get(name).ok_or_else(unknown)?,
-                    arguments,
-                ))
+                Ok(Self::Tool(catalog.tools.get(name).ok_or_else(unknown)?, arguments))
             }
             "prompts/get" if catalog.prompt_pages.is_some() => {
                 let name = required(&params.name, "name")?;
                 let arguments = arguments(params)?;
                 let unknown = || ProtocolError::new(Condition::NotFound, format!("unknown prompt `{name}`"));
-                Ok(Self::Prompt(
-                    catalog.prompts.get(name).ok_or_else(unknown)?,
-                    arguments,
-                ))
+                Ok(Self::Prompt(catalog.prompts.get(name).ok_or_else(unknown)?, arguments))
             }
             "resources/read" if catalog.resource_pages.is_some() => {
                 let uri = required(&params.uri, "uri")?;
-                Ok(Self::Resource(
-                    catalog.resource(uri).ok_or_else(|| unknown_resource(uri))?,
-                    uri,
-                ))
+                Ok(Self::Resource(catalog.resource(uri).ok_or_else(|| unknown_resource(uri))?, uri))
             }
             "completion/complete" if catalog.has_completions() => completion(catalog, params),
             _ => Err(unknown_method(envelope)),
@@ -95,10 +86,7 @@ impl<'c, 'b> Target<'c, 'b> {
 }
 
 fn unknown_method(envelope: &Envelope<'_>) -> ProtocolError {
-    ProtocolError::new(
-        Condition::MethodNotFound,
-        format!("method `{}` is not served here", envelope.method),
-    )
+    ProtocolError::new(Condition::MethodNotFound, format!("method `{}` is not served here", envelope.method))
 }
 
 fn list<'c, 'b>(
@@ -110,10 +98,7 @@ fn list<'c, 'b>(
 }
 
 pub(super) fn bad_cursor(_: InvalidCursor) -> ProtocolError {
-    ProtocolError::new(
-        Condition::NotFound,
-        "the cursor is not one of this list: begin again without it",
-    )
+    ProtocolError::new(Condition::NotFound, "the cursor is not one of this list: begin again without it")
 }
 
 fn bad_params(faults: Vec<Fault>) -> ProtocolError {
@@ -129,10 +114,8 @@ fn required<'p>(
 }
 
 fn cursor<'p>(params: &'p Params<'_>) -> Result<Option<&'p str>, ProtocolError> {
-    let found = params
-        .cursor
-        .optional("/params/cursor", "a string")
-        .map_err(|fault| bad_params(vec![fault]))?;
+    let found =
+        params.cursor.optional("/params/cursor", "a string").map_err(|fault| bad_params(vec![fault]))?;
     match found.map(|cursor| &**cursor) {
         Some(long) if long.len() > crate::protocol::Cursor::MAX_BYTES => Err(bad_cursor(InvalidCursor)),
         cursor => Ok(cursor),
@@ -140,26 +123,18 @@ fn cursor<'p>(params: &'p Params<'_>) -> Result<Option<&'p str>, ProtocolError> 
 }
 
 fn arguments<'p>(params: &'p Params<'_>) -> Result<Option<&'p Arguments<'p>>, ProtocolError> {
-    params
-        .arguments
-        .optional("/params/arguments", "an object")
-        .map_err(|fault| bad_params(vec![fault]))
+    params.arguments.optional("/params/arguments", "an object").map_err(|fault| bad_params(vec![fault]))
 }
 
 fn completion<'c, 'b>(catalog: &'c Catalog, params: &'b Params<'_>) -> Result<Target<'c, 'b>, ProtocolError> {
-    let reference = params
-        .reference
-        .required("/params/ref", "an object")
-        .and_then(|reference| reference.target());
+    let reference =
+        params.reference.required("/params/ref", "an object").and_then(|reference| reference.target());
     let argument = params.argument.required("/params/argument", "an object");
-    let name = argument
-        .clone()
-        .and_then(|argument| argument.name.required("/params/argument/name", "a string"));
+    let name =
+        argument.clone().and_then(|argument| argument.name.required("/params/argument/name", "a string"));
     let value = argument.and_then(|argument| argument.value.required("/params/argument/value", "a string"));
     let chosen = match params.context.optional("/params/context", "an object") {
-        Ok(Some(context)) => context
-            .arguments
-            .optional("/params/context/arguments", "an object"),
+        Ok(Some(context)) => context.arguments.optional("/params/context/arguments", "an object"),
         Ok(None) => Ok(None),
         Err(fault) => Err(fault),
     };
@@ -170,23 +145,14 @@ fn completion<'c, 'b>(catalog: &'c Catalog, params: &'b Params<'_>) -> Result<Ta
                 ReferenceTarget::Resource(uri) => Completed::Resource(uri.to_string()),
             };
             if !catalog.completes(&target) {
-                return Err(ProtocolError::new(
-                    Condition::NotFound,
-                    "what `ref` names does not exist",
-                ));
+                return Err(ProtocolError::new(Condition::NotFound, "what `ref` names does not exist"));
             }
-            let request = CompletionRequest {
-                argument,
-                value,
-                chosen,
-            };
+            let request = CompletionRequest { argument, value, chosen };
             Ok(Target::Completion(catalog.completion(target, argument), request))
         }
         (reference, name, value, chosen) => {
-            let mut faults: Vec<Fault> = [reference.err(), name.err(), value.err(), chosen.err()]
-                .into_iter()
-                .flatten()
-                .collect();
+            let mut faults: Vec<Fault> =
+                [reference.err(), name.err(), value.err(), chosen.err()].into_iter().flatten().collect();
             faults.dedup();
             Err(bad_params(faults))
         }

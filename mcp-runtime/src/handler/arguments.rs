@@ -32,22 +32,12 @@ enum Source<'a> {
 impl<'a> ArgumentReader<'a> {
     /// Reads JSON members. Names outside `known` are refused, if it is given.
     pub(crate) fn json(arguments: Option<&'a Arguments<'a>>, known: Option<&'a [String]>) -> Self {
-        Self {
-            source: Source::Json(arguments),
-            known,
-            taken: 0,
-            faults: Vec::new(),
-        }
+        Self { source: Source::Json(arguments), known, taken: 0, faults: Vec::new() }
     }
 
     /// Reads texts: template variables, or arguments that are strings by definition.
     pub(crate) fn text(values: &'a [(&'a str, &'a str)], known: Option<&'a [String]>) -> Self {
-        Self {
-            source: Source::Text(values),
-            known,
-            taken: 0,
-            faults: Vec::new(),
-        }
+        Self { source: Source::Text(values), known, taken: 0, faults: Vec::new() }
     }
 
     /// The faults found, once a handler did not start.
@@ -80,18 +70,15 @@ impl<'a> ArgumentReader<'a> {
                 let entries = arguments.into_iter().flat_map(Arguments::iter);
                 located(MapDeserializer::<_, serde_json::Error>::new(entries))
             }
-            Source::Text(values) => located(MapDeserializer::<_, serde_json::Error>::new(
-                values.iter().copied(),
-            )),
+            Source::Text(values) => {
+                located(MapDeserializer::<_, serde_json::Error>::new(values.iter().copied()))
+            }
         };
         read.map_err(|(at, message)| self.fault(&at, &message)).ok()
     }
 
     pub(super) fn fault(&mut self, at: &str, message: &str) {
-        self.faults.push(Fault {
-            at: at.to_owned(),
-            message: message.to_owned(),
-        });
+        self.faults.push(Fault { at: at.to_owned(), message: message.to_owned() });
     }
 
     /// Whether everything fits. Names that nobody took are refused here.

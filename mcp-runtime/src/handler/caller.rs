@@ -24,10 +24,7 @@ impl Caller {
     /// A caller with a stable identity: a user, a tenant, a key.
     #[must_use]
     pub fn identified(id: impl Into<Arc<str>>) -> Self {
-        Self {
-            id: Some(id.into()),
-            extensions: None,
-        }
+        Self { id: Some(id.into()), extensions: None }
     }
 
     /// Keeps a value with the caller, by its type: claims, scopes, a database row.

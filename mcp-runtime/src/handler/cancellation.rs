@@ -100,11 +100,7 @@ impl CancellationToken {
     /// A token that nothing has signalled, for tests of a handler.
     #[must_use]
     pub fn new() -> Self {
-        Self(Arc::new(Inner {
-            reason: OnceLock::new(),
-            changed: Notify::new(),
-            callbacks: Mutex::default(),
-        }))
+        Self(Arc::new(Inner { reason: OnceLock::new(), changed: Notify::new(), callbacks: Mutex::default() }))
     }
 
     /// Whether it has been signalled.
@@ -152,24 +148,15 @@ impl CancellationToken {
         if let Some(reason) = self.reason() {
             drop(callbacks);
             run(Box::new(callback), reason);
-            return CancelCallback {
-                token: self.clone(),
-                key: None,
-            };
+            return CancelCallback { token: self.clone(), key: None };
         }
         if callbacks.closed {
-            return CancelCallback {
-                token: self.clone(),
-                key: None,
-            };
+            return CancelCallback { token: self.clone(), key: None };
         }
         let key = callbacks.next;
         callbacks.next += 1;
         callbacks.waiting.push((key, Box::new(callback)));
-        CancelCallback {
-            token: self.clone(),
-            key: Some(key),
-        }
+        CancelCallback { token: self.clone(), key: Some(key) }
     }
 
     /// Signals the token; the first reason stays. Returns whether this call did it.
@@ -217,9 +204,7 @@ impl Default for CancellationToken {
 
 impl fmt::Debug for CancellationToken {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("CancellationToken")
-            .field("reason", &self.reason())
-            .finish_non_exhaustive()
+        f.debug_struct("CancellationToken").field("reason", &self.reason()).finish_non_exhaustive()
     }
 }
 
@@ -275,12 +260,7 @@ mod tests {
         assert_eq!(token.check(), Ok(()));
         assert!(token.cancel(CancellationReason::DeadlineExceeded));
         assert!(!token.cancel(CancellationReason::ShuttingDown));
-        assert_eq!(
-            token.check(),
-            Err(Cancelled {
-                reason: CancellationReason::DeadlineExceeded
-            })
-        );
+        assert_eq!(token.check(), Err(Cancelled { reason: CancellationReason::DeadlineExceeded }));
     }
 
     #[test]

@@ -125,16 +125,8 @@ impl OperationError {
     /// The application's own error code. JSON-RPC reserves -32768 to -32000 (specification: `basic/index`, error
     /// codes); a code in that range is sent as -32603.
     pub fn application(code: i32, message: impl Into<String>) -> Self {
-        let code = if (-32768..=-32000).contains(&code) {
-            -32603
-        } else {
-            code
-        };
-        Self(OperationFailure::Application {
-            code,
-            message: message.into(),
-            data: None,
-        })
+        let code = if (-32768..=-32000).contains(&code) { -32603 } else { code };
+        Self(OperationFailure::Application { code, message: message.into(), data: None })
     }
 
     /// Adds `error.data` to an [`application`](Self::application) error; others stay as they are.
@@ -282,10 +274,7 @@ mod tests {
     #[test]
     fn internal_errors_are_hidden() {
         let shown = text(ToolError::internal(Outer(std::io::Error::other("x"))));
-        assert!(
-            shown.contains("internal error") && !shown.contains("stock"),
-            "{shown}"
-        );
+        assert!(shown.contains("internal error") && !shown.contains("stock"), "{shown}");
     }
 
     #[test]
@@ -300,9 +289,6 @@ mod tests {
 
     #[test]
     fn sources_are_chained_for_the_log() {
-        assert_eq!(
-            chain(&Outer(std::io::Error::other("disk"))),
-            "could not read the stock: disk"
-        );
+        assert_eq!(chain(&Outer(std::io::Error::other("disk"))), "could not read the stock: disk");
     }
 }

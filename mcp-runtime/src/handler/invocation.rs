@@ -145,16 +145,11 @@ impl Invocation {
     }
 
     pub(super) fn client_info(&self) -> Option<&ClientInfo> {
-        self.0
-            .client_info
-            .get_or_init(|| self.meta().client_info())
-            .as_ref()
+        self.0.client_info.get_or_init(|| self.meta().client_info()).as_ref()
     }
 
     pub(super) fn client_capabilities(&self) -> &ClientCapabilities {
-        self.0
-            .client_capabilities
-            .get_or_init(|| self.meta().client_capabilities())
+        self.0.client_capabilities.get_or_init(|| self.meta().client_capabilities())
     }
 
     /// The guard is held by whoever drives the handler; here it is only known, so that a context kept by the
@@ -175,8 +170,6 @@ impl Invocation {
 
 impl fmt::Debug for Invocation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Invocation")
-            .field("id", &self.parts().request_id)
-            .finish_non_exhaustive()
+        f.debug_struct("Invocation").field("id", &self.parts().request_id).finish_non_exhaustive()
     }
 }

@@ -24,11 +24,7 @@ struct Sink {
 
 impl Logger {
     pub(crate) fn new(outbox: Option<Arc<Outbox>>, threshold: Option<LogLevel>) -> Self {
-        Self(outbox.zip(threshold).map(|(outbox, threshold)| Sink {
-            outbox,
-            threshold,
-            name: None,
-        }))
+        Self(outbox.zip(threshold).map(|(outbox, threshold)| Sink { outbox, threshold, name: None }))
     }
 
     /// The same logger under a name, which the client is shown.
@@ -83,8 +79,6 @@ impl Logger {
 
 impl fmt::Debug for Logger {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Logger")
-            .field(&self.0.as_ref().map(|sink| sink.threshold))
-            .finish()
+        f.debug_tuple("Logger").field(&self.0.as_ref().map(|sink| sink.threshold)).finish()
     }
 }

@@ -17,15 +17,9 @@ pub struct Framing {
 
 impl Framing {
     /// One server-sent event a message.
-    pub const SSE: Self = Self {
-        before: b"data: ",
-        after: b"\n\n",
-    };
+    pub const SSE: Self = Self { before: b"data: ", after: b"\n\n" };
     /// One line a message.
-    pub const LINES: Self = Self {
-        before: b"",
-        after: b"\n",
-    };
+    pub const LINES: Self = Self { before: b"", after: b"\n" };
 
     /// Appends a message, written by `message`, with its frame.
     pub fn write(self, out: &mut Vec<u8>, message: impl FnOnce(&mut Vec<u8>)) {
@@ -34,11 +28,7 @@ impl Framing {
         message(out);
         // A line break would end the frame. In JSON it only stands between tokens, where a space is as good.
         for byte in &mut out[start..] {
-            *byte = if matches!(*byte, b'\n' | b'\r') {
-                b' '
-            } else {
-                *byte
-            };
+            *byte = if matches!(*byte, b'\n' | b'\r') { b' ' } else { *byte };
         }
         out.extend_from_slice(self.after);
     }
@@ -97,11 +87,7 @@ impl Outbox {
     /// An empty queue of at most `capacity` frames (at least one).
     #[must_use]
     pub fn new(framing: Framing, capacity: usize) -> Self {
-        Self {
-            framing,
-            capacity: capacity.max(1),
-            state: Mutex::default(),
-        }
+        Self { framing, capacity: capacity.max(1), state: Mutex::default() }
     }
 
     /// How its frames are wrapped.
@@ -207,9 +193,7 @@ impl Outbox {
     /// For how long the oldest queued frame has not been taken.
     #[must_use]
     pub fn unread_for(&self) -> Duration {
-        self.lock()
-            .unread_since
-            .map_or(Duration::ZERO, |since| since.elapsed())
+        self.lock().unread_since.map_or(Duration::ZERO, |since| since.elapsed())
     }
 
     /// Makes every later write inert. Frames that were accepted stay to be taken.

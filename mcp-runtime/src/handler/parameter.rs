@@ -54,11 +54,7 @@ impl<T: DeserializeOwned + JsonSchema + Send + 'static> HandlerParameter<Whole> 
     const PARAM: Param<Self> = Param {
         slot: Slot::Arguments,
         ..Param::argument(
-            |reader, _, _| {
-                reader
-                    .take_all()
-                    .map_or(Staged::Faulty, |all| Staged::Ready(Args(all)))
-            },
+            |reader, _, _| reader.take_all().map_or(Staged::Faulty, |all| Staged::Ready(Args(all))),
             || false,
             schema_of::<T>,
         )
@@ -158,6 +154,9 @@ macro_rules! header_parameters {
 }
 header_parameters!(String, bool, u8, u16, u32, u64, usize, i8, i16, i32, i64, isize);
 
+/// Reads the argument of a name, or takes its default.
+type Read<T> = fn(&mut ArgumentReader<'_>, &'static str, Option<fn() -> T>) -> Staged<T>;
+
 /// One parameter of type `T`: how to read it, or how to inject it.
 #[doc(hidden)]
 pub struct Param<T> {
@@ -165,7 +164,7 @@ pub struct Param<T> {
     pub injected: bool,
     /// What a handler takes only once.
     pub slot: Slot,
-    read: fn(&mut ArgumentReader<'_>, &'static str, Option<fn() -> T>) -> Staged<T>,
+    read: Read<T>,
     inject: fn(&Invocation) -> Injection<T>,
     accepts_absence: fn() -> bool,
     schema: fn(&mut SchemaGenerator) -> Schema,
@@ -214,7 +213,7 @@ impl<T> Copy for Param<T> {}
 
 impl<T: 'static> Param<T> {
     const fn argument(
-        read: fn(&mut ArgumentReader<'_>, &'static str, Option<fn() -> T>) -> Staged<T>,
+        read: Read<T>,
         accepts_absence: fn() -> bool,
         schema: fn(&mut SchemaGenerator) -> Schema,
     ) -> Self {
@@ -223,10 +222,7 @@ impl<T: 'static> Param<T> {
             slot: Slot::Any,
             read,
             inject: |_| {
-                Injection::Now(Err(Rejection::internal(format!(
-                    "`{}` was not read",
-                    type_name::<T>()
-                ))))
+                Injection::Now(Err(Rejection::internal(format!("`{}` was not read", type_name::<T>()))))
             },
             accepts_absence,
             schema,
@@ -290,9 +286,7 @@ fn inject<T: FromInvocation>(invocation: &Invocation) -> Injection<T> {
         return Injection::Now(result.map_err(Into::into));
     }
     let invocation = invocation.clone();
-    Injection::Later(Box::pin(async move {
-        T::from_invocation(&invocation).await.map_err(Into::into)
-    }))
+    Injection::Later(Box::pin(async move { T::from_invocation(&invocation).await.map_err(Into::into) }))
 }
 
 fn schema_of<T: JsonSchema>(generator: &mut SchemaGenerator) -> Schema {

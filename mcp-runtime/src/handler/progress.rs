@@ -17,11 +17,7 @@ impl Progress {
     /// `done` units of work are done; the unit is the handler's own.
     #[must_use]
     pub fn new(done: impl ProgressAmount) -> Self {
-        Self {
-            done: done.amount(),
-            total: None,
-            message: None,
-        }
+        Self { done: done.amount(), total: None, message: None }
     }
 
     /// Of how many in all, if that is known.
@@ -82,10 +78,7 @@ impl fmt::Display for ProgressError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Decreased { last, reported } => {
-                write!(
-                    f,
-                    "progress must not decrease: {reported} was reported after {last}"
-                )
+                write!(f, "progress must not decrease: {reported} was reported after {last}")
             }
             Self::NotFinite => f.write_str("progress and its total must be finite numbers"),
         }
@@ -126,10 +119,9 @@ impl ProgressReporter {
             self.outbox.poll_offer(
                 cx,
                 |last| match *last {
-                    Some(last) if progress.done < last => Decision::Decline(Err(ProgressError::Decreased {
-                        last,
-                        reported: progress.done,
-                    })),
+                    Some(last) if progress.done < last => {
+                        Decision::Decline(Err(ProgressError::Decreased { last, reported: progress.done }))
+                    }
                     Some(last) if progress.done <= last => Decision::Decline(Ok(())),
                     _ => {
                         *last = Some(progress.done);
@@ -193,8 +185,7 @@ impl OptionalProgress for Option<ProgressReporter> {
     }
 
     fn report_blocking(&self, progress: impl Into<Progress>) -> Result<(), ProgressError> {
-        self.as_ref()
-            .map_or(Ok(()), |reporter| reporter.report_blocking(progress))
+        self.as_ref().map_or(Ok(()), |reporter| reporter.report_blocking(progress))
     }
 }
 
@@ -207,10 +198,7 @@ mod tests {
 
     fn reporter(capacity: usize) -> (ProgressReporter, Arc<Outbox>) {
         let outbox = Arc::new(Outbox::new(Framing::LINES, capacity));
-        (
-            ProgressReporter::new(outbox.clone(), ProgressToken::from(7)),
-            outbox,
-        )
+        (ProgressReporter::new(outbox.clone(), ProgressToken::from(7)), outbox)
     }
 
     fn values(outbox: &Outbox) -> Vec<f64> {
@@ -228,13 +216,7 @@ mod tests {
         reporter.report(1).await.unwrap();
         reporter.report(1).await.unwrap();
         reporter.report(2.5).await.unwrap();
-        assert_eq!(
-            reporter.report(2).await,
-            Err(ProgressError::Decreased {
-                last: 2.5,
-                reported: 2.0
-            })
-        );
+        assert_eq!(reporter.report(2).await, Err(ProgressError::Decreased { last: 2.5, reported: 2.0 }));
         assert_eq!(values(&outbox), [1.0, 2.5]);
         assert_eq!(reporter.report(f64::NAN).await, Err(ProgressError::NotFinite));
         assert_eq!(
@@ -249,28 +231,14 @@ mod tests {
         let (reporter, outbox) = reporter(1);
         reporter.report(1).await.unwrap();
         let mut second = Box::pin(reporter.report(2));
-        assert!(
-            second
-                .as_mut()
-                .poll(&mut Context::from_waker(Waker::noop()))
-                .is_pending()
-        );
+        assert!(second.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());
         assert_eq!(values(&outbox), [1.0]);
         second.await.unwrap();
         let mut third = Box::pin(reporter.report(3));
-        assert!(
-            third
-                .as_mut()
-                .poll(&mut Context::from_waker(Waker::noop()))
-                .is_pending()
-        );
+        assert!(third.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());
         outbox.close();
         third.await.unwrap();
-        assert_eq!(
-            reporter.report(0).await,
-            Ok(()),
-            "inert after the end, whatever the value"
-        );
+        assert_eq!(reporter.report(0).await, Ok(()), "inert after the end, whatever the value");
         assert_eq!(values(&outbox), [2.0]);
     }
 

@@ -68,8 +68,6 @@ impl StateMap {
 
 impl fmt::Debug for StateMap {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("StateMap")
-            .field("len", &self.0.len())
-            .finish_non_exhaustive()
+        f.debug_struct("StateMap").field("len", &self.0.len()).finish_non_exhaustive()
     }
 }

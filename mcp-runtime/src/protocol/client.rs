@@ -49,9 +49,7 @@ impl ClientCapabilities {
     /// Whether the client can show a form; `elicitation: {}` says so, too.
     pub fn elicitation_form(&self) -> bool {
         self.declares("/elicitation/form")
-            || self.raw["elicitation"]
-                .as_object()
-                .is_some_and(|modes| modes.is_empty())
+            || self.raw["elicitation"].as_object().is_some_and(|modes| modes.is_empty())
     }
 
     /// Whether the client can send its user to a URL.
@@ -66,10 +64,7 @@ impl ClientCapabilities {
 
     /// The settings of an extension, if the client supports it.
     pub fn extension(&self, name: &str) -> Option<&Value> {
-        self.raw
-            .get("extensions")?
-            .get(name)
-            .filter(|settings| settings.is_object())
+        self.raw.get("extensions")?.get(name).filter(|settings| settings.is_object())
     }
 
     fn declares(&self, pointer: &str) -> bool {
@@ -137,9 +132,6 @@ mod tests {
         let info: ClientInfo = serde_json::from_value(raw).unwrap();
         assert_eq!(info.website_url.as_deref(), Some("https://e.example"));
         let written = serde_json::to_value(&info).unwrap();
-        assert_eq!(
-            written,
-            json!({"name": "n", "version": "1", "websiteUrl": "https://e.example"})
-        );
+        assert_eq!(written, json!({"name": "n", "version": "1", "websiteUrl": "https://e.example"}));
     }
 }

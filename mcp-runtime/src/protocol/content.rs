@@ -28,11 +28,7 @@ pub enum Content {
 impl Content {
     /// Text.
     pub fn text(text: impl Into<String>) -> Self {
-        Self::Text(TextContent {
-            text: text.into(),
-            annotations: None,
-            meta: Map::new(),
-        })
+        Self::Text(TextContent { text: text.into(), annotations: None, meta: Map::new() })
     }
 
     /// An image from its bytes.
@@ -43,12 +39,7 @@ impl Content {
     /// An image whose bytes are in base64 already.
     pub fn image_base64(data: impl Into<String>, mime_type: impl Into<String>) -> Self {
         let (data, mime_type) = (data.into(), mime_type.into());
-        Self::Image(ImageContent {
-            data,
-            mime_type,
-            annotations: None,
-            meta: Map::new(),
-        })
+        Self::Image(ImageContent { data, mime_type, annotations: None, meta: Map::new() })
     }
 
     /// Sound from its bytes.
@@ -59,21 +50,12 @@ impl Content {
     /// Sound whose bytes are in base64 already.
     pub fn audio_base64(data: impl Into<String>, mime_type: impl Into<String>) -> Self {
         let (data, mime_type) = (data.into(), mime_type.into());
-        Self::Audio(AudioContent {
-            data,
-            mime_type,
-            annotations: None,
-            meta: Map::new(),
-        })
+        Self::Audio(AudioContent { data, mime_type, annotations: None, meta: Map::new() })
     }
 
     /// A resource with its contents.
     pub fn resource(resource: ResourceContents) -> Self {
-        Self::Resource(EmbeddedResource {
-            resource,
-            annotations: None,
-            meta: Map::new(),
-        })
+        Self::Resource(EmbeddedResource { resource, annotations: None, meta: Map::new() })
     }
 
     /// A resource that the client may read.
@@ -248,18 +230,12 @@ pub struct PromptMessage {
 impl PromptMessage {
     /// Said by the person.
     pub fn user(content: impl Into<Content>) -> Self {
-        Self {
-            role: Role::User,
-            content: content.into(),
-        }
+        Self { role: Role::User, content: content.into() }
     }
 
     /// Said by the model.
     pub fn assistant(content: impl Into<Content>) -> Self {
-        Self {
-            role: Role::Assistant,
-            content: content.into(),
-        }
+        Self { role: Role::Assistant, content: content.into() }
     }
 
     /// Appends the message as JSON.
@@ -355,10 +331,9 @@ mod tests {
 
     #[test]
     fn a_message_is_written_as_serde_does() {
-        for message in [
-            PromptMessage::user("hello"),
-            PromptMessage::assistant(Content::image([0], "image/png")),
-        ] {
+        for message in
+            [PromptMessage::user("hello"), PromptMessage::assistant(Content::image([0], "image/png"))]
+        {
             let mut out = Vec::new();
             message.write_json(&mut out);
             let value: Value = serde_json::from_slice(&out).unwrap();

@@ -84,9 +84,7 @@ const fn tag(list: ListKind) -> u8 {
 
 /// FNV-1a: tells a damaged cursor from a good one.
 fn checksum(bytes: &[u8]) -> u32 {
-    bytes.iter().fold(0x811c_9dc5, |hash, &byte| {
-        (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193)
-    })
+    bytes.iter().fold(0x811c_9dc5, |hash, &byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193))
 }
 
 #[cfg(test)]
@@ -95,12 +93,8 @@ mod tests {
 
     use super::*;
 
-    const LISTS: [ListKind; 4] = [
-        ListKind::Tools,
-        ListKind::Prompts,
-        ListKind::Resources,
-        ListKind::ResourceTemplates,
-    ];
+    const LISTS: [ListKind; 4] =
+        [ListKind::Tools, ListKind::Prompts, ListKind::Resources, ListKind::ResourceTemplates];
 
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(128))]
@@ -132,8 +126,7 @@ mod tests {
         let text = Cursor::encode(1_000, ListKind::Resources);
         assert_eq!(text, Cursor::encode(1_000, ListKind::Resources));
         assert!(
-            text.bytes()
-                .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_')),
+            text.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_')),
             "{text}"
         );
     }
@@ -141,21 +134,11 @@ mod tests {
     #[test]
     fn a_longer_or_shorter_text_is_refused() {
         let text = Cursor::encode(5, ListKind::Tools);
-        for wrong in [
-            String::new(),
-            format!("{text}AAAA"),
-            text[..text.len() - 4].to_owned(),
-            format!("{text}="),
-        ] {
-            assert_eq!(
-                Cursor::decode(&wrong, ListKind::Tools),
-                Err(InvalidCursor),
-                "{wrong}"
-            );
+        for wrong in
+            [String::new(), format!("{text}AAAA"), text[..text.len() - 4].to_owned(), format!("{text}=")]
+        {
+            assert_eq!(Cursor::decode(&wrong, ListKind::Tools), Err(InvalidCursor), "{wrong}");
         }
-        assert_eq!(
-            Cursor::decode(&"A".repeat(1 << 20), ListKind::Tools),
-            Err(InvalidCursor)
-        );
+        assert_eq!(Cursor::decode(&"A".repeat(1 << 20), ListKind::Tools), Err(InvalidCursor));
     }
 }

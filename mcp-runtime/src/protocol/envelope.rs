@@ -40,13 +40,8 @@ impl<'a> Envelope<'a> {
         match message {
             Member::Value(message) => Message::validate(message, scan.faults),
             other => {
-                let fault = other
-                    .into_required("", "one request or notification, as an object")
-                    .err();
-                Err(EnvelopeError::invalid(
-                    None,
-                    fault.into_iter().chain(scan.faults).collect(),
-                ))
+                let fault = other.into_required("", "one request or notification, as an object").err();
+                Err(EnvelopeError::invalid(None, fault.into_iter().chain(scan.faults).collect()))
             }
         }
     }
@@ -65,19 +60,11 @@ pub struct EnvelopeError {
 
 impl EnvelopeError {
     fn parse(cause: impl fmt::Display) -> Self {
-        Self {
-            condition: Condition::Parse,
-            id: None,
-            faults: vec![Fault::new("", cause.to_string())],
-        }
+        Self { condition: Condition::Parse, id: None, faults: vec![Fault::new("", cause.to_string())] }
     }
 
     fn invalid(id: Option<RequestId>, faults: Vec<Fault>) -> Self {
-        Self {
-            condition: Condition::InvalidRequest,
-            id,
-            faults,
-        }
+        Self { condition: Condition::InvalidRequest, id, faults }
     }
 }
 
@@ -154,10 +141,7 @@ impl<'a> Message<'a> {
 
     fn method_fault(&self) -> Option<Fault> {
         if self.method.is_absent() && self.is_response {
-            return Some(Fault::new(
-                "",
-                "a response: only requests and notifications are accepted",
-            ));
+            return Some(Fault::new("", "a response: only requests and notifications are accepted"));
         }
         self.method.required("/method", "a string").err()
     }
@@ -193,10 +177,7 @@ mod tests {
     /// The condition and the faults as text.
     fn refused(body: &str) -> (Condition, Vec<String>) {
         let error = parse(body).unwrap_err();
-        (
-            error.condition,
-            error.faults.iter().map(ToString::to_string).collect(),
-        )
+        (error.condition, error.faults.iter().map(ToString::to_string).collect())
     }
 
     fn invalid(body: &str) -> Vec<String> {
@@ -234,12 +215,7 @@ mod tests {
         let envelope = parse(r#"{"method":"notifications/cancelled","jsonrpc":"2.0"}"#).unwrap();
         assert_eq!(envelope.id, None);
         assert!(!envelope.params.present);
-        assert!(
-            parse(r#"{"method":"m","jsonrpc":"2.0","params":{}}"#)
-                .unwrap()
-                .params
-                .present
-        );
+        assert!(parse(r#"{"method":"m","jsonrpc":"2.0","params":{}}"#).unwrap().params.present);
     }
 
     #[test]
@@ -252,25 +228,12 @@ mod tests {
 
     #[test]
     fn what_is_not_json_is_a_parse_error() {
-        for body in [
-            "",
-            " ",
-            "{",
-            "nul",
-            "{}{}",
-            "{} x",
-            "{\"a\":1,}",
-            "{'a':1}",
-            "\"\t\"",
-            "[1,]",
-            "\u{feff}{}",
-        ] {
+        for body in
+            ["", " ", "{", "nul", "{}{}", "{} x", "{\"a\":1,}", "{'a':1}", "\"\t\"", "[1,]", "\u{feff}{}"]
+        {
             assert_eq!(parse(body).unwrap_err().condition, Condition::Parse, "{body:?}");
         }
-        assert_eq!(
-            Envelope::parse(b"{\"a\":\"\xff\"}").unwrap_err().condition,
-            Condition::Parse
-        );
+        assert_eq!(Envelope::parse(b"{\"a\":\"\xff\"}").unwrap_err().condition, Condition::Parse);
         let error = parse(r#"{"jsonrpc":"2.0","id":1,"method":"\ud800"}"#).unwrap_err();
         assert_eq!((error.condition, error.id), (Condition::Parse, None));
     }
@@ -348,10 +311,7 @@ mod tests {
             r#"{"jsonrpc":"2.0","id":1,"result":{}}"#,
             r#"{"jsonrpc":"2.0","id":1,"error":{"code":1,"message":"m"}}"#,
         ] {
-            assert_eq!(
-                invalid(body),
-                ["a response: only requests and notifications are accepted"]
-            );
+            assert_eq!(invalid(body), ["a response: only requests and notifications are accepted"]);
         }
     }
 
@@ -359,18 +319,9 @@ mod tests {
     fn duplicates_are_found_in_every_part() {
         for (body, at) in [
             (r#"{"jsonrpc":"2.0","method":"m","method":"m"}"#, "/method"),
-            (
-                r#"{"jsonrpc":"2.0","method":"m","params":{"name":"a","name":"a"}}"#,
-                "/params/name",
-            ),
-            (
-                r#"{"jsonrpc":"2.0","method":"m","params":{"_meta":{"a":1,"\u0061":1}}}"#,
-                "/params/_meta/a",
-            ),
-            (
-                r#"{"jsonrpc":"2.0","method":"m","params":{"arguments":{"a":1,"a":1}}}"#,
-                "/params/arguments/a",
-            ),
+            (r#"{"jsonrpc":"2.0","method":"m","params":{"name":"a","name":"a"}}"#, "/params/name"),
+            (r#"{"jsonrpc":"2.0","method":"m","params":{"_meta":{"a":1,"\u0061":1}}}"#, "/params/_meta/a"),
+            (r#"{"jsonrpc":"2.0","method":"m","params":{"arguments":{"a":1,"a":1}}}"#, "/params/arguments/a"),
             (
                 r#"{"jsonrpc":"2.0","method":"m","params":{"arguments":{"a":{"b":1,"b":1}}}}"#,
                 "/params/arguments/a/b",
@@ -379,14 +330,8 @@ mod tests {
                 r#"{"jsonrpc":"2.0","method":"m","params":{"arguments":[{"b":1,"b":1}]}}"#,
                 "/params/arguments/0/b",
             ),
-            (
-                r#"{"jsonrpc":"2.0","method":"m","params":{"ref":{"type":1,"type":1}}}"#,
-                "/params/ref/type",
-            ),
-            (
-                r#"{"jsonrpc":"2.0","method":"m","x":{"a":[{"b":1,"b":1}]}}"#,
-                "/x/a/0/b",
-            ),
+            (r#"{"jsonrpc":"2.0","method":"m","params":{"ref":{"type":1,"type":1}}}"#, "/params/ref/type"),
+            (r#"{"jsonrpc":"2.0","method":"m","x":{"a":[{"b":1,"b":1}]}}"#, "/x/a/0/b"),
         ] {
             assert_eq!(invalid(body), [format!("{at}: duplicate key")], "{body}");
         }
@@ -396,11 +341,8 @@ mod tests {
     fn several_duplicates_are_all_told() {
         let body =
             r#"{"jsonrpc":"2.0","method":"m","params":{"a":{"k":1,"k":2},"b":[{"k":1,"k":2}],"c":1,"c":2}}"#;
-        let faults = [
-            "/params/a/k: duplicate key",
-            "/params/b/0/k: duplicate key",
-            "/params/c: duplicate key",
-        ];
+        let faults =
+            ["/params/a/k: duplicate key", "/params/b/0/k: duplicate key", "/params/c: duplicate key"];
         assert_eq!(invalid(body), faults);
     }
 
@@ -411,20 +353,11 @@ mod tests {
         for (outer, frame) in [
             (1, r#"{"jsonrpc":"2.0","method":"m","x":@}"#),
             (2, r#"{"jsonrpc":"2.0","method":"m","params":{"x":@}}"#),
-            (
-                3,
-                r#"{"jsonrpc":"2.0","method":"m","params":{"arguments":{"x":@}}}"#,
-            ),
+            (3, r#"{"jsonrpc":"2.0","method":"m","params":{"arguments":{"x":@}}}"#),
             (3, r#"{"jsonrpc":"2.0","method":"m","params":{"_meta":{"x":@}}}"#),
-            (
-                4,
-                r#"{"jsonrpc":"2.0","method":"m","params":{"context":{"arguments":{"x":@}}}}"#,
-            ),
+            (4, r#"{"jsonrpc":"2.0","method":"m","params":{"context":{"arguments":{"x":@}}}}"#),
         ] {
-            assert!(
-                parse(&frame.replace('@', &nested(MAX_DEPTH - outer))).is_ok(),
-                "{frame}"
-            );
+            assert!(parse(&frame.replace('@', &nested(MAX_DEPTH - outer))).is_ok(), "{frame}");
             let (condition, faults) = refused(&frame.replace('@', &nested(MAX_DEPTH - outer + 1)));
             assert_eq!(condition, Condition::Parse, "{frame}");
             assert!(faults[0].contains("nested deeper than 128"), "{faults:?}");
@@ -439,22 +372,13 @@ mod tests {
         let error = ProtocolError::from(parse("{}").unwrap_err());
         assert_eq!(error.condition(), Condition::InvalidRequest);
         let faults = error.data().unwrap()["faults"].as_array().unwrap();
-        assert_eq!(
-            faults[1],
-            json!({"at": "/method", "message": "missing: expected a string"})
-        );
-        assert_eq!(
-            ProtocolError::from(parse("").unwrap_err()).condition(),
-            Condition::Parse
-        );
+        assert_eq!(faults[1], json!({"at": "/method", "message": "missing: expected a string"}));
+        assert_eq!(ProtocolError::from(parse("").unwrap_err()).condition(), Condition::Parse);
     }
 
     /// A valid message with any arguments and metadata.
     fn message() -> impl Strategy<Value = Value> {
-        let id = prop_oneof![
-            any::<i64>().prop_map(Value::from),
-            any::<String>().prop_map(Value::from)
-        ];
+        let id = prop_oneof![any::<i64>().prop_map(Value::from), any::<String>().prop_map(Value::from)];
         let object = || {
             samples::value().prop_map(|value| match value {
                 Value::Object(members) => members,
@@ -476,9 +400,7 @@ mod tests {
         };
         members.get("jsonrpc") == Some(&json!("2.0"))
             && members.get("method").is_some_and(Value::is_string)
-            && members
-                .get("id")
-                .is_none_or(|id| id.is_string() || id.is_i64() || id.is_u64())
+            && members.get("id").is_none_or(|id| id.is_string() || id.is_i64() || id.is_u64())
             && members.get("params").is_none_or(Value::is_object)
     }
 

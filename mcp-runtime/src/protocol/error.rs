@@ -107,10 +107,7 @@ pub struct Fault {
 impl Fault {
     /// A fault at a JSON pointer or header.
     pub fn new(at: impl Into<String>, message: impl Into<String>) -> Self {
-        Self {
-            at: at.into(),
-            message: message.into(),
-        }
+        Self { at: at.into(), message: message.into() }
     }
 }
 
@@ -136,12 +133,7 @@ pub struct ProtocolError {
 impl ProtocolError {
     /// An error without data.
     pub fn new(condition: Condition, message: impl Into<Cow<'static, str>>) -> Self {
-        Self {
-            condition,
-            message: message.into(),
-            data: None,
-            retry_after: None,
-        }
+        Self { condition, message: message.into(), data: None, retry_after: None }
     }
 
     /// Adds `data.faults`: everything found wrong.
@@ -240,10 +232,7 @@ mod tests {
     #[test]
     fn without_an_id_there_is_no_member_for_it() {
         let error = ProtocolError::new(Condition::Forbidden, "no");
-        assert_eq!(
-            written(&error, None),
-            r#"{"jsonrpc":"2.0","error":{"code":-32600,"message":"no"}}"#
-        );
+        assert_eq!(written(&error, None), r#"{"jsonrpc":"2.0","error":{"code":-32600,"message":"no"}}"#);
     }
 
     #[test]
@@ -251,34 +240,22 @@ mod tests {
         let error = ProtocolError::new(Condition::UnsupportedRevision, "not served")
             .with_data("supported", vec!["2026-07-28"])
             .with_data("requested", "1900-01-01")
-            .with_faults(vec![
-                Fault::new("/a", "missing"),
-                Fault::new("mcp-method", "twice"),
-            ]);
+            .with_faults(vec![Fault::new("/a", "missing"), Fault::new("mcp-method", "twice")]);
         let response: Value = serde_json::from_str(&written(&error, Some(&1.into()))).unwrap();
         let faults = json!([{"at": "/a", "message": "missing"}, {"at": "mcp-method", "message": "twice"}]);
         assert_eq!(
             response["error"]["data"],
             json!({"supported": ["2026-07-28"], "requested": "1900-01-01", "faults": faults})
         );
-        assert_eq!(
-            serde_json::to_value(Fault::new("/a", "missing")).unwrap(),
-            faults[0]
-        );
+        assert_eq!(serde_json::to_value(Fault::new("/a", "missing")).unwrap(), faults[0]);
     }
 
     #[test]
     fn an_error_keeps_what_it_was_made_of() {
         let error =
             ProtocolError::new(Condition::RateLimited, "slow down").retry_after(Duration::from_secs(2));
-        assert_eq!(
-            (error.condition(), error.message()),
-            (Condition::RateLimited, "slow down")
-        );
-        assert_eq!(
-            (error.retry_delay(), error.data()),
-            (Some(Duration::from_secs(2)), None)
-        );
+        assert_eq!((error.condition(), error.message()), (Condition::RateLimited, "slow down"));
+        assert_eq!((error.retry_delay(), error.data()), (Some(Duration::from_secs(2)), None));
         assert_eq!(error.to_string(), "slow down");
     }
 
@@ -307,11 +284,7 @@ mod tests {
             (Overloaded, -32603, 503),
             (Deadline, -32603, 504),
         ] {
-            assert_eq!(
-                (condition.code(), condition.http_status()),
-                (code, status),
-                "{condition:?}"
-            );
+            assert_eq!((condition.code(), condition.http_status()), (code, status), "{condition:?}");
         }
     }
 }

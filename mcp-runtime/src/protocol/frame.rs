@@ -58,10 +58,7 @@ mod tests {
     fn progress_has_only_what_is_known() {
         let frame = written(|out| write_progress(out, &"t\"1".into(), 3.0, None, None));
         let params = json!({"progressToken": "t\"1", "progress": 3});
-        assert_eq!(
-            frame,
-            json!({"jsonrpc": "2.0", "method": "notifications/progress", "params": params})
-        );
+        assert_eq!(frame, json!({"jsonrpc": "2.0", "method": "notifications/progress", "params": params}));
     }
 
     #[test]
@@ -75,10 +72,7 @@ mod tests {
     fn a_log_message_carries_any_json() {
         let frame = written(|out| write_log(out, LogLevel::Alert, Some("db"), r#"{"host":"h"}"#));
         let params = json!({"level": "alert", "logger": "db", "data": {"host": "h"}});
-        assert_eq!(
-            frame,
-            json!({"jsonrpc": "2.0", "method": "notifications/message", "params": params})
-        );
+        assert_eq!(frame, json!({"jsonrpc": "2.0", "method": "notifications/message", "params": params}));
         let frame = written(|out| write_log(out, LogLevel::Debug, None, "null"));
         assert_eq!(frame["params"], json!({"level": "debug", "data": null}));
     }

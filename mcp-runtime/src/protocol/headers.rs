@@ -55,16 +55,12 @@ pub fn decode_value(value: &[u8]) -> Result<Cow<'_, str>, HeaderFault> {
     }
     let text = std::str::from_utf8(value).map_err(|_| HeaderFault::InvalidCharacter)?;
     let text = text.trim_matches([' ', '\t']);
-    let encoded = text
-        .strip_prefix(SENTINEL_START)
-        .and_then(|rest| rest.strip_suffix(SENTINEL_END));
+    let encoded = text.strip_prefix(SENTINEL_START).and_then(|rest| rest.strip_suffix(SENTINEL_END));
     let Some(encoded) = encoded else {
         return Ok(Cow::Borrowed(text));
     };
     let bytes = STANDARD.decode(encoded).map_err(|_| HeaderFault::InvalidBase64)?;
-    String::from_utf8(bytes)
-        .map(Cow::Owned)
-        .map_err(|_| HeaderFault::InvalidUtf8)
+    String::from_utf8(bytes).map(Cow::Owned).map_err(|_| HeaderFault::InvalidUtf8)
 }
 
 /// A header's value that stands for `text`.
@@ -113,17 +109,13 @@ fn safe_integer(text: &str) -> Option<i64> {
 /// Whether a text is a token of RFC 9110: what a header's name may be.
 pub fn is_token(text: &str) -> bool {
     !text.is_empty()
-        && text
-            .bytes()
-            .all(|byte| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte))
+        && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte))
 }
 
 /// Whether a text may be a tool's name: 1 to 128 ASCII letters, digits, underscores, hyphens and dots.
 pub fn is_tool_name(text: &str) -> bool {
     (1..=128).contains(&text.len())
-        && text
-            .bytes()
-            .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.'))
+        && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.'))
 }
 
 #[cfg(test)]
@@ -159,10 +151,7 @@ mod tests {
 
     #[test]
     fn plain_values_are_borrowed_and_trimmed() {
-        assert!(matches!(
-            decode_value(b" \ta b\tc \t"),
-            Ok(Cow::Borrowed("a b\tc"))
-        ));
+        assert!(matches!(decode_value(b" \ta b\tc \t"), Ok(Cow::Borrowed("a b\tc"))));
         assert_eq!(decode("").as_deref(), Ok(""));
         assert!(matches!(encode_value("a b\tc"), Cow::Borrowed("a b\tc")));
     }
@@ -195,13 +184,9 @@ mod tests {
 
     #[test]
     fn what_only_resembles_the_markers_is_taken_as_it_is() {
-        for value in [
-            "=?BASE64?YQ==?=",
-            "=?base64?YQ==",
-            "x=?base64?YQ==?=",
-            "=?base64?=",
-            "=?base64?YQ==?=x",
-        ] {
+        for value in
+            ["=?BASE64?YQ==?=", "=?base64?YQ==", "x=?base64?YQ==?=", "=?base64?=", "=?base64?YQ==?=x"]
+        {
             assert_eq!(decode(value).as_deref(), Ok(value));
         }
     }
@@ -262,13 +247,7 @@ mod tests {
 
     #[test]
     fn tool_names_are_those_of_the_specification() {
-        for name in [
-            "getUser",
-            "DATA_EXPORT_v2",
-            "admin.tools.list",
-            "a-b",
-            &"x".repeat(128),
-        ] {
+        for name in ["getUser", "DATA_EXPORT_v2", "admin.tools.list", "a-b", &"x".repeat(128)] {
             assert!(is_tool_name(name), "{name}");
         }
         for name in ["", "a b", "a,b", "a/b", "é", &"x".repeat(129)] {

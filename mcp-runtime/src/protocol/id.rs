@@ -32,9 +32,9 @@ enum Identifier {
 impl Identifier {
     fn from_json(raw: &str) -> Result<Self, NotAnId> {
         match raw.as_bytes() {
-            [b'"', ..] if raw.contains('\\') => serde_json::from_str::<String>(raw)
-                .map(|text| Self::from_text(&text))
-                .map_err(|_| NotAnId),
+            [b'"', ..] if raw.contains('\\') => {
+                serde_json::from_str::<String>(raw).map(|text| Self::from_text(&text)).map_err(|_| NotAnId)
+            }
             // Without an escape the literal is canonical as it is.
             [b'"', .., b'"'] => Ok(Self::Text(raw.into())),
             [b'-', digits @ ..] | digits if !digits.is_empty() && digits.iter().all(u8::is_ascii_digit) => {
@@ -98,10 +98,8 @@ impl<'de> Deserialize<'de> for Identifier {
             }
 
             fn visit_u64<E: de::Error>(self, number: u64) -> Result<Identifier, E> {
-                Ok(i64::try_from(number).map_or_else(
-                    |_| Identifier::Text(number.to_string().into()),
-                    Identifier::Integer,
-                ))
+                Ok(i64::try_from(number)
+                    .map_or_else(|_| Identifier::Text(number.to_string().into()), Identifier::Integer))
             }
 
             fn visit_str<E: de::Error>(self, text: &str) -> Result<Identifier, E> {
@@ -240,18 +238,7 @@ mod tests {
 
     #[test]
     fn anything_else_is_refused() {
-        for raw in [
-            "null",
-            "true",
-            "1.0",
-            "1e3",
-            "-",
-            "[]",
-            "{}",
-            "",
-            "\"",
-            r#""\ud800""#,
-        ] {
+        for raw in ["null", "true", "1.0", "1e3", "-", "[]", "{}", "", "\"", r#""\ud800""#] {
             assert_eq!(RequestId::from_json(raw), Err(NotAnId), "{raw}");
             assert_eq!(ProgressToken::from_json(raw), Err(NotAnId), "{raw}");
         }
@@ -266,10 +253,7 @@ mod tests {
 
     #[test]
     fn ids_are_equal_however_they_are_escaped() {
-        let ids: HashSet<_> = [r#""A/""#, r#""\u0041\/""#, r#""\u0041/""#]
-            .into_iter()
-            .map(id)
-            .collect();
+        let ids: HashSet<_> = [r#""A/""#, r#""\u0041\/""#, r#""\u0041/""#].into_iter().map(id).collect();
         assert_eq!(ids.len(), 1);
         assert_eq!(ids.iter().next(), Some(&RequestId::from("A/")));
         assert_eq!(written(&id(r#""\u0001\u000a""#)), r#""\u0001\n""#);
@@ -283,10 +267,7 @@ mod tests {
         }
         let huge = "123456789012345678901234567890";
         assert_eq!(serde_json::to_string(&id(huge)).unwrap(), huge);
-        assert_eq!(
-            serde_json::to_value(ProgressToken::from("t")).unwrap(),
-            json!("t")
-        );
+        assert_eq!(serde_json::to_value(ProgressToken::from("t")).unwrap(), json!("t"));
         for raw in ["null", "1.5", "true", "[1]"] {
             assert!(serde_json::from_str::<ProgressToken>(raw).is_err(), "{raw}");
         }

@@ -89,11 +89,7 @@ impl<T> Member<T> {
     ///
     /// As [`required`](Self::required).
     pub fn into_optional(self, at: &str, expected: &str) -> Result<Option<T>, Fault> {
-        if self.is_absent() {
-            Ok(None)
-        } else {
-            self.into_required(at, expected).map(Some)
-        }
+        if self.is_absent() { Ok(None) } else { self.into_required(at, expected).map(Some) }
     }
 
     /// Reads a value; where `read` has none, it is of the wrong type.
@@ -202,14 +198,8 @@ mod tests {
 
     #[test]
     fn text_is_borrowed_unless_it_has_escapes() {
-        assert!(matches!(
-            Member::text(raw(r#""é""#)).unwrap(),
-            Member::Value(Cow::Borrowed("é"))
-        ));
-        assert_eq!(
-            Member::text(raw(r#""\u00e9\n""#)).unwrap(),
-            Member::Value(Cow::from("é\n"))
-        );
+        assert!(matches!(Member::text(raw(r#""é""#)).unwrap(), Member::Value(Cow::Borrowed("é"))));
+        assert_eq!(Member::text(raw(r#""\u00e9\n""#)).unwrap(), Member::Value(Cow::from("é\n")));
         assert_eq!(Member::text(raw("null")).unwrap(), Member::Null);
         assert_eq!(Member::text(raw("1")).unwrap(), Member::Wrong(JsonType::Number));
         assert!(Member::text(raw(r#""\udc00""#)).is_err());
@@ -218,10 +208,7 @@ mod tests {
     #[test]
     fn only_an_object_is_an_object() {
         assert_eq!(Member::object(raw("{}")).value().map(|raw| raw.get()), Some("{}"));
-        assert!(matches!(
-            Member::object(raw("[]")),
-            Member::Wrong(JsonType::Array)
-        ));
+        assert!(matches!(Member::object(raw("[]")), Member::Wrong(JsonType::Array)));
         assert!(matches!(Member::object(raw("null")), Member::Null));
     }
 
@@ -231,10 +218,7 @@ mod tests {
         assert_eq!(Member::Value(1).required("/a", "a digit"), Ok(&1));
         assert_eq!(fault(Member::Absent), "/a: missing: expected a digit");
         assert_eq!(fault(Member::Null), "/a: expected a digit, found null");
-        assert_eq!(
-            fault(Member::Wrong(JsonType::Array)),
-            "/a: expected a digit, found an array"
-        );
+        assert_eq!(fault(Member::Wrong(JsonType::Array)), "/a: expected a digit, found an array");
     }
 
     #[test]

@@ -60,33 +60,17 @@ impl<'a> Meta<'a> {
         const LEVELS: &str = "one of debug, info, notice, warning, error, critical, alert, emergency";
         let checks = [
             self.protocol_version
-                .required(
-                    "/params/_meta/io.modelcontextprotocol~1protocolVersion",
-                    "a string",
-                )
+                .required("/params/_meta/io.modelcontextprotocol~1protocolVersion", "a string")
                 .err(),
             self.client_capabilities
-                .required(
-                    "/params/_meta/io.modelcontextprotocol~1clientCapabilities",
-                    "an object",
-                )
+                .required("/params/_meta/io.modelcontextprotocol~1clientCapabilities", "an object")
                 .err(),
-            self.client_info
-                .optional("/params/_meta/io.modelcontextprotocol~1clientInfo", "an object")
-                .err(),
-            self.progress_token
-                .optional("/params/_meta/progressToken", "a string or an integer")
-                .err(),
-            self.log_level
-                .optional("/params/_meta/io.modelcontextprotocol~1logLevel", LEVELS)
-                .err(),
+            self.client_info.optional("/params/_meta/io.modelcontextprotocol~1clientInfo", "an object").err(),
+            self.progress_token.optional("/params/_meta/progressToken", "a string or an integer").err(),
+            self.log_level.optional("/params/_meta/io.modelcontextprotocol~1logLevel", LEVELS).err(),
         ];
         let description = self.description.value().map(Description::faults);
-        checks
-            .into_iter()
-            .chain(description.into_iter().flatten())
-            .flatten()
-            .collect()
+        checks.into_iter().chain(description.into_iter().flatten()).flatten().collect()
     }
 }
 
@@ -121,17 +105,9 @@ struct Description<'a> {
 impl Description<'_> {
     fn faults(&self) -> [Option<Fault>; 2] {
         [
-            self.name
-                .required(
-                    "/params/_meta/io.modelcontextprotocol~1clientInfo/name",
-                    "a string",
-                )
-                .err(),
+            self.name.required("/params/_meta/io.modelcontextprotocol~1clientInfo/name", "a string").err(),
             self.version
-                .required(
-                    "/params/_meta/io.modelcontextprotocol~1clientInfo/version",
-                    "a string",
-                )
+                .required("/params/_meta/io.modelcontextprotocol~1clientInfo/version", "a string")
                 .err(),
         ]
     }
@@ -157,9 +133,7 @@ pub struct MetaMap {
 impl MetaMap {
     /// Reads the text of a JSON object; anything else is as good as `{}`.
     pub fn from_json(text: &str) -> Self {
-        serde_json::from_str::<Map<String, Value>>(text)
-            .unwrap_or_default()
-            .into()
+        serde_json::from_str::<Map<String, Value>>(text).unwrap_or_default().into()
     }
 
     /// The value of a key.
@@ -179,10 +153,7 @@ impl MetaMap {
 
     /// What the client can do; nothing, if it doesn't say.
     pub fn client_capabilities(&self) -> ClientCapabilities {
-        self.get(keys::CLIENT_CAPABILITIES)
-            .cloned()
-            .unwrap_or_default()
-            .into()
+        self.get(keys::CLIENT_CAPABILITIES).cloned().unwrap_or_default().into()
     }
 
     /// The trace that the request belongs to.
@@ -252,14 +223,8 @@ mod tests {
     #[test]
     fn an_absent_or_wrong_meta_is_told_with_what_it_has_to_hold() {
         assert_eq!(Params::default().meta_faults().len(), 3);
-        assert_eq!(
-            faults_of("null")[0],
-            "/params/_meta: expected an object, found null"
-        );
-        assert_eq!(
-            faults_of("[]")[0],
-            "/params/_meta: expected an object, found an array"
-        );
+        assert_eq!(faults_of("null")[0], "/params/_meta: expected an object, found null");
+        assert_eq!(faults_of("[]")[0], "/params/_meta: expected an object, found an array");
     }
 
     #[test]
@@ -281,10 +246,7 @@ mod tests {
     #[test]
     fn null_is_not_an_absent_field() {
         let faults = faults_of(&format!(r#"{{{VERSION},{CAPABILITIES},"progressToken":null}}"#));
-        assert_eq!(
-            faults,
-            ["/params/_meta/progressToken: expected a string or an integer, found null"]
-        );
+        assert_eq!(faults, ["/params/_meta/progressToken: expected a string or an integer, found null"]);
     }
 
     #[test]
@@ -307,13 +269,7 @@ mod tests {
             "io.modelcontextprotocol/clientCapabilities":{"roots":{}}}}}"#;
         let envelope = Envelope::parse(body).unwrap();
         let mut text = Vec::new();
-        envelope
-            .params
-            .meta
-            .value()
-            .unwrap()
-            .entries()
-            .write_json(&mut text);
+        envelope.params.meta.value().unwrap().entries().write_json(&mut text);
         let map = MetaMap::from_json(std::str::from_utf8(&text).unwrap());
         assert_eq!(map.as_map().len(), 7);
         assert_eq!(map.get("com.example/x"), Some(&serde_json::json!([1, 2])));
@@ -321,10 +277,7 @@ mod tests {
         assert_eq!(map.client_info().unwrap().name, "n");
         assert!(map.client_capabilities().roots());
         let trace = map.trace_context();
-        assert_eq!(
-            (trace.traceparent, trace.tracestate, trace.baggage),
-            (Some("00-ab"), None, Some("k=v"))
-        );
+        assert_eq!((trace.traceparent, trace.tracestate, trace.baggage), (Some("00-ab"), None, Some("k=v")));
     }
 
     #[test]

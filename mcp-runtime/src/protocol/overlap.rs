@@ -135,10 +135,8 @@ mod tests {
         let mut uris = vec!["x:".to_owned()];
         let mut last = uris.clone();
         for _ in 0..6 {
-            last = last
-                .iter()
-                .flat_map(|uri| ["a", "b", "%41", "/"].map(|unit| uri.clone() + unit))
-                .collect();
+            last =
+                last.iter().flat_map(|uri| ["a", "b", "%41", "/"].map(|unit| uri.clone() + unit)).collect();
             uris.extend_from_slice(&last);
         }
         uris

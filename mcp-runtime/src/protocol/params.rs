@@ -93,10 +93,7 @@ pub struct Arguments<'a> {
 impl<'a> Arguments<'a> {
     /// The value of a name.
     pub fn get(&self, name: &str) -> Option<&'a RawValue> {
-        self.entries
-            .iter()
-            .find(|(key, _)| key == name)
-            .map(|&(_, value)| value)
+        self.entries.iter().find(|(key, _)| key == name).map(|&(_, value)| value)
     }
 
     /// Names and values.
@@ -121,14 +118,11 @@ impl<'a> Arguments<'a> {
     /// Appends the whole object.
     pub fn write_json(&self, out: &mut Vec<u8>) {
         out.push(b'{');
-        for (index, (name, value)) in self.iter().enumerate() {
-            if index > 0 {
-                out.push(b',');
-            }
+        json::write_joined(out, self.iter(), |(name, value), out| {
             json::write_string(out, name);
             out.push(b':');
             out.extend_from_slice(value.get().as_bytes());
-        }
+        });
         out.push(b'}');
     }
 }
@@ -170,14 +164,12 @@ impl Reference<'_> {
         const AT: &str = "/params/ref/type";
         const EXPECTED: &str = "\"ref/prompt\" or \"ref/resource\"";
         match &**self.kind.required(AT, EXPECTED)? {
-            "ref/prompt" => self
-                .name
-                .required("/params/ref/name", "a string")
-                .map(|name| ReferenceTarget::Prompt(name)),
-            "ref/resource" => self
-                .uri
-                .required("/params/ref/uri", "a string")
-                .map(|uri| ReferenceTarget::Resource(uri)),
+            "ref/prompt" => {
+                self.name.required("/params/ref/name", "a string").map(|name| ReferenceTarget::Prompt(name))
+            }
+            "ref/resource" => {
+                self.uri.required("/params/ref/uri", "a string").map(|uri| ReferenceTarget::Resource(uri))
+            }
             _ => Err(Fault::new(AT, format!("expected {EXPECTED}"))),
         }
     }
@@ -247,10 +239,8 @@ mod tests {
         let mut target = Err(String::new());
         with(&format!(r#"{{"ref":{reference}}}"#), |params| {
             let reference = params.reference.into_value().unwrap();
-            target = reference
-                .target()
-                .map(|target| format!("{target:?}"))
-                .map_err(|fault| fault.to_string());
+            target =
+                reference.target().map(|target| format!("{target:?}")).map_err(|fault| fault.to_string());
         });
         target
     }
@@ -288,38 +278,26 @@ mod tests {
 
     #[test]
     fn objects_that_are_not_needed_yet_keep_their_text() {
-        with(
-            r#"{"notifications":{"a": 1},"inputResponses":[],"protocolVersion":"2025-11-25"}"#,
-            |params| {
-                assert_eq!(params.notifications.value().unwrap().get(), r#"{"a": 1}"#);
-                assert!(matches!(params.input_responses, Member::Wrong(JsonType::Array)));
-                assert_eq!(params.other("protocolVersion").unwrap().get(), "\"2025-11-25\"");
-                assert!(params.other("notifications").is_none());
-            },
-        );
+        with(r#"{"notifications":{"a": 1},"inputResponses":[],"protocolVersion":"2025-11-25"}"#, |params| {
+            assert_eq!(params.notifications.value().unwrap().get(), r#"{"a": 1}"#);
+            assert!(matches!(params.input_responses, Member::Wrong(JsonType::Array)));
+            assert_eq!(params.other("protocolVersion").unwrap().get(), "\"2025-11-25\"");
+            assert!(params.other("notifications").is_none());
+        });
     }
 
     #[test]
     fn arguments_keep_their_order_and_their_text() {
-        with(
-            r#"{"arguments":{"b":{"x": [1]},"\u0061":2.50,"":"\u0061"}}"#,
-            |params| {
-                let arguments = params.arguments.into_value().unwrap();
-                let entries: Vec<_> = arguments
-                    .iter()
-                    .map(|(name, value)| (name, value.get()))
-                    .collect();
-                assert_eq!(
-                    entries,
-                    [("b", r#"{"x": [1]}"#), ("a", "2.50"), ("", r#""\u0061""#)]
-                );
-                assert_eq!((arguments.len(), arguments.is_empty()), (3, false));
-                assert!(arguments.get("a").is_some() && arguments.get("c").is_none());
-                let mut out = Vec::new();
-                arguments.write_json(&mut out);
-                assert_eq!(out, br#"{"b":{"x": [1]},"a":2.50,"":"\u0061"}"#);
-            },
-        );
+        with(r#"{"arguments":{"b":{"x": [1]},"\u0061":2.50,"":"\u0061"}}"#, |params| {
+            let arguments = params.arguments.into_value().unwrap();
+            let entries: Vec<_> = arguments.iter().map(|(name, value)| (name, value.get())).collect();
+            assert_eq!(entries, [("b", r#"{"x": [1]}"#), ("a", "2.50"), ("", r#""\u0061""#)]);
+            assert_eq!((arguments.len(), arguments.is_empty()), (3, false));
+            assert!(arguments.get("a").is_some() && arguments.get("c").is_none());
+            let mut out = Vec::new();
+            arguments.write_json(&mut out);
+            assert_eq!(out, br#"{"b":{"x": [1]},"a":2.50,"":"\u0061"}"#);
+        });
     }
 
     #[test]
@@ -333,40 +311,19 @@ mod tests {
                 (&"n".into(), &"v".into())
             );
             let context = params.context.into_value().unwrap();
-            assert_eq!(
-                context.arguments.value().unwrap().get("a").unwrap().get(),
-                "\"1\""
-            );
+            assert_eq!(context.arguments.value().unwrap().get("a").unwrap().get(), "\"1\"");
         });
     }
 
     #[test]
     fn a_reference_names_a_prompt_or_a_resource() {
-        assert_eq!(
-            target(r#"{"type":"ref/prompt","name":"p","title":"P"}"#).unwrap(),
-            r#"Prompt("p")"#
-        );
-        assert_eq!(
-            target(r#"{"type":"ref/resource","uri":"x://{a}"}"#).unwrap(),
-            r#"Resource("x://{a}")"#
-        );
+        assert_eq!(target(r#"{"type":"ref/prompt","name":"p","title":"P"}"#).unwrap(), r#"Prompt("p")"#);
+        assert_eq!(target(r#"{"type":"ref/resource","uri":"x://{a}"}"#).unwrap(), r#"Resource("x://{a}")"#);
         for (reference, fault) in [
-            (
-                "{}",
-                "/params/ref/type: missing: expected \"ref/prompt\" or \"ref/resource\"",
-            ),
-            (
-                r#"{"type":"ref/tool"}"#,
-                "/params/ref/type: expected \"ref/prompt\" or \"ref/resource\"",
-            ),
-            (
-                r#"{"type":"ref/prompt","uri":"x"}"#,
-                "/params/ref/name: missing: expected a string",
-            ),
-            (
-                r#"{"type":"ref/resource","uri":1}"#,
-                "/params/ref/uri: expected a string, found a number",
-            ),
+            ("{}", "/params/ref/type: missing: expected \"ref/prompt\" or \"ref/resource\""),
+            (r#"{"type":"ref/tool"}"#, "/params/ref/type: expected \"ref/prompt\" or \"ref/resource\""),
+            (r#"{"type":"ref/prompt","uri":"x"}"#, "/params/ref/name: missing: expected a string"),
+            (r#"{"type":"ref/resource","uri":1}"#, "/params/ref/uri: expected a string, found a number"),
         ] {
             assert_eq!(target(reference), Err(fault.to_owned()));
         }

@@ -48,12 +48,7 @@ impl ResourceContents {
     }
 
     fn new(uri: String, body: ResourceBody) -> Self {
-        Self {
-            uri,
-            mime_type: None,
-            body,
-            meta: Map::new(),
-        }
+        Self { uri, mime_type: None, body, meta: Map::new() }
     }
 
     /// Sets the media type.
@@ -136,11 +131,7 @@ pub struct ResourceLink {
 impl ResourceLink {
     /// A link with what it needs; the other fields can be set.
     pub fn new(uri: impl Into<String>, name: impl Into<String>) -> Self {
-        Self {
-            uri: uri.into(),
-            name: name.into(),
-            ..Self::default()
-        }
+        Self { uri: uri.into(), name: name.into(), ..Self::default() }
     }
 }
 
@@ -165,10 +156,7 @@ pub struct Icon {
 impl Icon {
     /// An icon with what it needs; the other fields can be set.
     pub fn new(src: impl Into<String>) -> Self {
-        Self {
-            src: src.into(),
-            ..Self::default()
-        }
+        Self { src: src.into(), ..Self::default() }
     }
 }
 
@@ -193,10 +181,7 @@ mod tests {
         let mut with_everything = ResourceContents::blob("x://b", [0, 255]).with_mime_type("image/png");
         with_everything.meta.insert("k".to_owned(), json!({"v": null}));
         let cases = [
-            (
-                ResourceContents::text("x://a", "\u{1}"),
-                json!({"uri": "x://a", "text": "\u{1}"}),
-            ),
+            (ResourceContents::text("x://a", "\u{1}"), json!({"uri": "x://a", "text": "\u{1}"})),
             (
                 with_everything,
                 json!({"uri": "x://b", "mimeType": "image/png", "blob": "AP8=", "_meta": {"k": {"v": null}}}),
@@ -207,10 +192,7 @@ mod tests {
             contents.write_json(&mut out);
             assert_eq!(serde_json::from_slice::<Value>(&out).unwrap(), value);
             assert_eq!(serde_json::to_value(&contents).unwrap(), value);
-            assert_eq!(
-                serde_json::from_value::<ResourceContents>(value).unwrap(),
-                contents
-            );
+            assert_eq!(serde_json::from_value::<ResourceContents>(value).unwrap(), contents);
         }
     }
 

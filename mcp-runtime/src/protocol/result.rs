@@ -119,10 +119,7 @@ impl ReadResult {
 
 impl FromIterator<ResourceContents> for ReadResult {
     fn from_iter<I: IntoIterator<Item = ResourceContents>>(contents: I) -> Self {
-        Self {
-            contents: contents.into_iter().collect(),
-            cache: None,
-        }
+        Self { contents: contents.into_iter().collect(), cache: None }
     }
 }
 
@@ -138,10 +135,7 @@ pub struct PromptResult {
 impl PromptResult {
     /// Messages without a description.
     pub fn new(messages: impl IntoIterator<Item = PromptMessage>) -> Self {
-        Self {
-            description: None,
-            messages: messages.into_iter().collect(),
-        }
+        Self { description: None, messages: messages.into_iter().collect() }
     }
 
     /// Says what the prompt is for.
@@ -205,11 +199,7 @@ impl Completion {
 
 impl From<Vec<String>> for Completion {
     fn from(values: Vec<String>) -> Self {
-        Self {
-            values,
-            total: None,
-            has_more: None,
-        }
+        Self { values, total: None, has_more: None }
     }
 }
 
@@ -251,23 +241,14 @@ mod tests {
             "ttlMs": 0, "cacheScope": "private", "_meta": meta(),
         });
         assert_eq!(written(|out| read.write_result(SERVER, out)), result);
-        let hint = CacheHint {
-            ttl: Duration::from_micros(1_999_999),
-            scope: CacheScope::Public,
-        };
+        let hint = CacheHint { ttl: Duration::from_micros(1_999_999), scope: CacheScope::Public };
         let result = written(|out| read.clone().with_cache(hint).write_result(SERVER, out));
-        assert_eq!(
-            (&result["ttlMs"], &result["cacheScope"]),
-            (&json!(1999), &json!("public"))
-        );
+        assert_eq!((&result["ttlMs"], &result["cacheScope"]), (&json!(1999), &json!("public")));
     }
 
     #[test]
     fn an_endless_time_to_live_stays_an_exact_number() {
-        let hint = CacheHint {
-            ttl: Duration::MAX,
-            scope: CacheScope::Private,
-        };
+        let hint = CacheHint { ttl: Duration::MAX, scope: CacheScope::Private };
         let result = written(|out| ReadResult::default().with_cache(hint).write_result(SERVER, out));
         assert_eq!(result["ttlMs"], json!(9_007_199_254_740_991_u64));
     }
@@ -282,15 +263,9 @@ mod tests {
                 {"role": "assistant", "content": {"type": "text", "text": "yes?"}},
             ],
         });
-        assert_eq!(
-            written(|out| prompt.with_description("d").write_result(SERVER, out)),
-            result
-        );
+        assert_eq!(written(|out| prompt.with_description("d").write_result(SERVER, out)), result);
         let empty = written(|out| PromptResult::default().write_result(SERVER, out));
-        assert_eq!(
-            empty,
-            json!({"resultType": "complete", "messages": [], "_meta": meta()})
-        );
+        assert_eq!(empty, json!({"resultType": "complete", "messages": [], "_meta": meta()}));
     }
 
     #[test]
@@ -298,16 +273,9 @@ mod tests {
         let few = Completion::from_iter(["a", "b"]);
         let result = json!({"resultType": "complete", "completion": {"values": ["a", "b"]}, "_meta": meta()});
         assert_eq!(written(|out| few.write_result(SERVER, out)), result);
-        let known = Completion {
-            total: Some(9),
-            has_more: Some(false),
-            ..few
-        };
+        let known = Completion { total: Some(9), has_more: Some(false), ..few };
         let result = written(|out| known.write_result(SERVER, out));
-        assert_eq!(
-            result["completion"],
-            json!({"values": ["a", "b"], "total": 9, "hasMore": false})
-        );
+        assert_eq!(result["completion"], json!({"values": ["a", "b"], "total": 9, "hasMore": false}));
     }
 
     #[test]
@@ -316,9 +284,6 @@ mod tests {
         let result = written(|out| many.write_result(SERVER, out));
         let completion = &result["completion"];
         assert_eq!(completion["values"].as_array().map(Vec::len), Some(100));
-        assert_eq!(
-            (&completion["total"], &completion["hasMore"]),
-            (&json!(101), &json!(true))
-        );
+        assert_eq!((&completion["total"], &completion["hasMore"]), (&json!(101), &json!(true)));
     }
 }

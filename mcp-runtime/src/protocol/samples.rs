@@ -30,11 +30,9 @@ pub(super) fn keys(value: &Value) -> Vec<String> {
     fn add(value: &Value, at: &str, found: &mut Vec<String>) {
         let members: Vec<_> = match value {
             Value::Object(members) => members.iter().map(|(key, value)| (key.clone(), value)).collect(),
-            Value::Array(items) => items
-                .iter()
-                .enumerate()
-                .map(|(index, item)| (index.to_string(), item))
-                .collect(),
+            Value::Array(items) => {
+                items.iter().enumerate().map(|(index, item)| (index.to_string(), item)).collect()
+            }
             _ => Vec::new(),
         };
         for (token, inner) in members {
@@ -57,14 +55,7 @@ pub(super) fn with_key_doubled(value: &Value, pointer: &str) -> String {
     let mut marked = value.clone();
     let member = marked.pointer_mut(pointer).unwrap();
     let first = std::mem::replace(member, Value::from(MARKER)).to_string();
-    let token = pointer
-        .rsplit('/')
-        .next()
-        .unwrap()
-        .replace("~1", "/")
-        .replace("~0", "~");
+    let token = pointer.rsplit('/').next().unwrap().replace("~1", "/").replace("~0", "~");
     let second = format!("{}:2", Value::from(token));
-    marked
-        .to_string()
-        .replacen(&Value::from(MARKER).to_string(), &format!("{first},{second}"), 1)
+    marked.to_string().replacen(&Value::from(MARKER).to_string(), &format!("{first},{second}"), 1)
 }

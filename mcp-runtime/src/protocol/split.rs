@@ -36,12 +36,7 @@ impl<'a> Scan<'a> {
         place: &mut Member<T>,
     ) -> serde_json::Result<()> {
         let mut deserializer = serde_json::Deserializer::from_str(text);
-        Object {
-            scan: self,
-            path: Path::ROOT,
-            place,
-        }
-        .deserialize(&mut deserializer)?;
+        Object { scan: self, path: Path::ROOT, place }.deserialize(&mut deserializer)?;
         deserializer.end()
     }
 
@@ -77,18 +72,10 @@ pub(super) struct Path<'p> {
 }
 
 impl<'p> Path<'p> {
-    const ROOT: Self = Self {
-        parent: None,
-        key: "",
-        depth: 0,
-    };
+    const ROOT: Self = Self { parent: None, key: "", depth: 0 };
 
     fn child(&'p self, key: &'p str) -> Self {
-        Self {
-            parent: Some(self),
-            key,
-            depth: self.depth + 1,
-        }
+        Self { parent: Some(self), key, depth: self.depth + 1 }
     }
 
     fn pointer(&self) -> String {
@@ -135,24 +122,14 @@ impl<'a, A: MapAccess<'a>> Slot<'_, 'a, A> {
     /// Any value, split and its text kept.
     pub(super) fn raw_and_split<T: Split<'a>>(self, place: &mut Member<T>) -> Result<&'a RawValue, A::Error> {
         let raw: &RawValue = self.map.next_value()?;
-        let object = Object {
-            scan: self.scan,
-            path: self.path,
-            place,
-        };
-        object
-            .deserialize(&mut serde_json::Deserializer::from_str(raw.get()))
-            .map_err(de::Error::custom)?;
+        let object = Object { scan: self.scan, path: self.path, place };
+        object.deserialize(&mut serde_json::Deserializer::from_str(raw.get())).map_err(de::Error::custom)?;
         Ok(raw)
     }
 
     /// An object, split in turn.
     pub(super) fn split<T: Split<'a>>(self, place: &mut Member<T>) -> Result<(), A::Error> {
-        self.map.next_value_seed(Object {
-            scan: self.scan,
-            path: self.path,
-            place,
-        })
+        self.map.next_value_seed(Object { scan: self.scan, path: self.path, place })
     }
 }
 
@@ -193,11 +170,7 @@ impl<'a, T: Split<'a>> Visitor<'a> for Object<'_, 'a, T> {
             scan.tree.keys.push(key.clone());
             // The path borrows the key while the object may keep it.
             let name = key.clone();
-            let slot = Slot {
-                map: &mut map,
-                scan,
-                path: path.child(&name),
-            };
+            let slot = Slot { map: &mut map, scan, path: path.child(&name) };
             if let Member::Value(object) = place {
                 object.member(key, slot)?;
             }
@@ -212,8 +185,7 @@ impl<'a, T: Split<'a>> Visitor<'a> for Object<'_, 'a, T> {
     fn visit_seq<A: SeqAccess<'a>>(self, mut seq: A) -> Result<(), A::Error> {
         let mut index = 0_usize;
         while let Some(raw) = seq.next_element()? {
-            self.scan
-                .check(raw, self.path.child(itoa::Buffer::new().format(index)))?;
+            self.scan.check(raw, self.path.child(itoa::Buffer::new().format(index)))?;
             index += 1;
         }
         self.wrong(JsonType::Array)
@@ -269,5 +241,83 @@ impl<'de> Deserialize<'de> for Key<'de> {
         }
 
         deserializer.deserialize_str(KeyVisitor)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// An object of which `inner` is split and everything else noted.
+    #[derive(Debug, Default)]
+    struct Noted<'a> {
+        inner: Member<Box<Noted<'a>>>,
+        kept: Option<&'a RawValue>,
+        keys: Vec<Cow<'a, str>>,
+    }
+
+    impl<'a> Split<'a> for Box<Noted<'a>> {
+        fn member<A: MapAccess<'a>>(
+            &mut self,
+            key: Cow<'a, str>,
+            slot: Slot<'_, 'a, A>,
+        ) -> Result<(), A::Error> {
+            match &*key {
+                "inner" => slot.split(&mut self.inner)?,
+                "kept" => self.kept = Some(slot.raw_and_split(&mut self.inner)?),
+                _ => drop(slot.raw()?),
+            }
+            self.keys.push(key);
+            Ok(())
+        }
+    }
+
+    fn split(text: &str) -> (Member<Box<Noted<'_>>>, Vec<String>) {
+        let mut scan = Scan::default();
+        let mut place = Member::Absent;
+        scan.split(text, &mut place).unwrap();
+        assert!(scan.tree.keys.is_empty());
+        (place, scan.faults.into_iter().map(|fault| fault.at).collect())
+    }
+
+    #[test]
+    fn members_come_in_order_with_their_keys_borrowed() {
+        let (object, faults) = split(r#"{"b": 1, "inner": {"x": {}}, "\u0061": [2]}"#);
+        let object = object.into_value().unwrap();
+        assert_eq!(object.keys, ["b", "inner", "a"]);
+        assert!(matches!(object.keys[..], [Cow::Borrowed(_), Cow::Borrowed(_), Cow::Owned(_)]));
+        assert_eq!(object.inner.into_value().unwrap().keys, ["x"]);
+        assert_eq!(faults, [""; 0]);
+    }
+
+    #[test]
+    fn what_is_no_object_is_what_it_is() {
+        for (text, expected) in [
+            ("[{}]", JsonType::Array),
+            ("true", JsonType::Boolean),
+            ("18446744073709551615", JsonType::Number),
+            ("-1.5e3", JsonType::Number),
+            (r#""\n""#, JsonType::String),
+        ] {
+            assert!(matches!(split(text).0, Member::Wrong(found) if found == expected), "{text}");
+        }
+        assert!(matches!(split("null").0, Member::Null));
+    }
+
+    #[test]
+    fn faults_know_the_whole_path() {
+        let (_, faults) = split(r#"{"inner":{"a/b":[0,{"k":1,"k":2}],"c":1,"c":2},"d":1,"d":2}"#);
+        assert_eq!(faults, ["/inner/a~1b/1/k", "/inner/c", "/d"]);
+        let (_, faults) = split(r#"{"inner":[0,{"k":1,"k":2}]}"#);
+        assert_eq!(faults, ["/inner/1/k"]);
+    }
+
+    #[test]
+    fn a_value_can_be_split_and_kept() {
+        let (object, faults) = split(r#"{"kept":{"x": 1, "y": {"z":1,"z":2}, "x": 3}}"#);
+        let object = object.into_value().unwrap();
+        assert_eq!(object.kept.unwrap().get(), r#"{"x": 1, "y": {"z":1,"z":2}, "x": 3}"#);
+        assert_eq!(object.inner.into_value().unwrap().keys, ["x", "y", "x"]);
+        assert_eq!(faults, ["/kept/y/z", "/kept/x"]);
     }
 }

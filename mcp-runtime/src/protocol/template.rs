@@ -86,10 +86,7 @@ impl UriTemplate {
         if text.len() > MAX_BYTES {
             return Err(TemplateError::TooLong);
         }
-        let mut template = Self {
-            text: text.into(),
-            segments: Vec::new(),
-        };
+        let mut template = Self { text: text.into(), segments: Vec::new() };
         let mut segment = Segment::default();
         let mut names = Vec::new();
         let mut rest = text;
@@ -127,10 +124,7 @@ impl UriTemplate {
 
     /// The variables' names, in order.
     pub fn variables(&self) -> impl Iterator<Item = &str> {
-        self.segments
-            .iter()
-            .flat_map(|segment| &segment.variables)
-            .map(|(name, _)| name.as_str())
+        self.segments.iter().flat_map(|segment| &segment.variables).map(|(name, _)| name.as_str())
     }
 
     /// The variables with their decoded values, if the URI matches.
@@ -157,9 +151,7 @@ impl UriTemplate {
         for segment in &self.segments {
             uri.push_str(&segment.head);
             for (name, tail) in &segment.variables {
-                let (_, value) = values
-                    .iter()
-                    .find(|(given, value)| given == name && !value.is_empty())?;
+                let (_, value) = values.iter().find(|(given, value)| given == name && !value.is_empty())?;
                 percent_encode(&mut uri, value);
                 uri.push_str(tail);
             }
@@ -200,9 +192,7 @@ impl Segment {
     fn add_variable(&mut self, name: &str) -> Result<(), TemplateError> {
         let valid = name.len() <= MAX_NAME_BYTES
             && name.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')
-            && name
-                .bytes()
-                .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+            && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
         if !valid {
             return Err(TemplateError::NotAVariable(name.to_owned()));
         }
@@ -256,20 +246,11 @@ mod tests {
     fn matched(text: &str, uri: &str) -> Option<Vec<(String, String)>> {
         let template = template(text);
         let values = template.match_uri(uri)?;
-        Some(
-            values
-                .into_iter()
-                .map(|(name, value)| (name.to_owned(), value))
-                .collect(),
-        )
+        Some(values.into_iter().map(|(name, value)| (name.to_owned(), value)).collect())
     }
 
     fn values(text: &str, uri: &str) -> Vec<String> {
-        matched(text, uri)
-            .unwrap()
-            .into_iter()
-            .map(|(_, value)| value)
-            .collect()
+        matched(text, uri).unwrap().into_iter().map(|(_, value)| value).collect()
     }
 
     #[test]
@@ -315,32 +296,20 @@ mod tests {
     fn templates_have_limits() {
         let variables = |count| (0..count).map(|n| format!("/{{v{n}}}")).collect::<String>();
         assert!(UriTemplate::parse(&format!("x:{}", variables(32))).is_ok());
-        assert_eq!(
-            UriTemplate::parse(&format!("x:{}", variables(33))),
-            Err(TemplateError::TooManyVariables)
-        );
+        assert_eq!(UriTemplate::parse(&format!("x:{}", variables(33))), Err(TemplateError::TooManyVariables));
         assert!(UriTemplate::parse(&format!("x:{{{}}}", "n".repeat(128))).is_ok());
         let long = UriTemplate::parse(&format!("x:{{{}}}", "n".repeat(129)));
         assert!(matches!(long, Err(TemplateError::NotAVariable(_))));
         assert!(UriTemplate::parse(&format!("x:{}", "a".repeat(8190))).is_ok());
-        assert_eq!(
-            UriTemplate::parse(&format!("x:{}", "a".repeat(8191))),
-            Err(TemplateError::TooLong)
-        );
+        assert_eq!(UriTemplate::parse(&format!("x:{}", "a".repeat(8191))), Err(TemplateError::TooLong));
     }
 
     #[test]
     fn a_variable_stands_for_one_or_more_characters_of_a_segment() {
         assert_eq!(values("x://parts/{id}", "x://parts/7"), ["7"]);
-        for uri in [
-            "x://parts/",
-            "x://parts",
-            "x://parts/7/8",
-            "x://parts/7?",
-            "x://parts/7#a",
-            "y://parts/7",
-            "",
-        ] {
+        for uri in
+            ["x://parts/", "x://parts", "x://parts/7/8", "x://parts/7?", "x://parts/7#a", "y://parts/7", ""]
+        {
             assert_eq!(matched("x://parts/{id}", uri), None, "{uri}");
         }
         assert_eq!(values("x://a/{b}?c={d}#{e}", "x://a/1?c=2#3"), ["1", "2", "3"]);

@@ -45,10 +45,7 @@ impl ToolResult {
 
     /// A structured result that is JSON already.
     pub fn structured_raw(json: Box<RawValue>) -> Self {
-        Self {
-            structured: Some(json),
-            ..Self::default()
-        }
+        Self { structured: Some(json), ..Self::default() }
     }
 
     /// Adds a block of content.
@@ -161,20 +158,14 @@ mod tests {
 
     #[test]
     fn no_content_is_an_empty_list() {
-        assert_eq!(
-            without_meta(&ToolResult::new()),
-            json!({"resultType": "complete", "content": []})
-        );
+        assert_eq!(without_meta(&ToolResult::new()), json!({"resultType": "complete", "content": []}));
     }
 
     #[test]
     fn only_a_failure_says_whether_it_is_one() {
         let failure = without_meta(&ToolResult::error("no"));
         let content = json!([{"type": "text", "text": "no"}]);
-        assert_eq!(
-            failure,
-            json!({"resultType": "complete", "content": content, "isError": true})
-        );
+        assert_eq!(failure, json!({"resultType": "complete", "content": content, "isError": true}));
         assert!(ToolResult::error("no").is_error() && !ToolResult::text("yes").is_error());
     }
 
@@ -189,9 +180,7 @@ mod tests {
 
     #[test]
     fn own_content_takes_the_place_of_the_mirror() {
-        let result = ToolResult::structured([1, 2])
-            .unwrap()
-            .with_content("two numbers");
+        let result = ToolResult::structured([1, 2]).unwrap().with_content("two numbers");
         let content = json!([{"type": "text", "text": "two numbers"}]);
         assert_eq!(
             without_meta(&result),

@@ -61,10 +61,7 @@ enum Kind {
 impl Default for TreeCheck<'_> {
     fn default() -> Self {
         // Enough for the keys of a usual request, so that memory is asked for once.
-        Self {
-            keys: Vec::with_capacity(16),
-            open: Vec::new(),
-        }
+        Self { keys: Vec::with_capacity(16), open: Vec::new() }
     }
 }
 
@@ -86,25 +83,16 @@ impl<'a> TreeCheck<'a> {
             match byte {
                 b'{' | b'[' if self.open.len() == depth => return Err(TreeError::TooDeep),
                 b'{' => {
-                    self.open.push(Container {
-                        kind: Kind::Object,
-                        first_key: self.keys.len(),
-                    });
+                    self.open.push(Container { kind: Kind::Object, first_key: self.keys.len() });
                     expects_key = true;
                 }
                 b'[' => {
-                    self.open.push(Container {
-                        kind: Kind::Array { index: 0 },
-                        first_key: self.keys.len(),
-                    });
+                    self.open.push(Container { kind: Kind::Array { index: 0 }, first_key: self.keys.len() });
                     expects_key = false;
                 }
                 b'}' | b']' => self.close()?,
                 b',' => match self.open.last_mut() {
-                    Some(Container {
-                        kind: Kind::Array { index },
-                        ..
-                    }) => {
+                    Some(Container { kind: Kind::Array { index }, .. }) => {
                         *index += 1;
                         expects_key = false;
                     }
@@ -130,9 +118,7 @@ impl<'a> TreeCheck<'a> {
             return Ok(());
         };
         // Sorting the keys for this loses their order, which nobody needs once their object has ended.
-        let duplicate = duplicates(&mut self.keys[container.first_key..])
-            .first()
-            .map(|&key| key.to_owned());
+        let duplicate = duplicates(&mut self.keys[container.first_key..]).first().map(|&key| key.to_owned());
         match duplicate {
             Some(key) => Err(TreeError::DuplicateKey(self.pointer(&container, &key))),
             None => {
@@ -150,10 +136,9 @@ impl<'a> TreeCheck<'a> {
             match container.kind {
                 Kind::Array { index } => push_pointer(&mut pointer, itoa::Buffer::new().format(index)),
                 // The last key before the inner container began is the one that it belongs to.
-                Kind::Object => push_pointer(
-                    &mut pointer,
-                    self.keys[..inner.first_key].last().map_or("", |key| key),
-                ),
+                Kind::Object => {
+                    push_pointer(&mut pointer, self.keys[..inner.first_key].last().map_or("", |key| key))
+                }
             }
         }
         push_pointer(&mut pointer, key);
@@ -168,10 +153,7 @@ pub(super) fn duplicates<'k>(keys: &'k mut [Cow<'_, str>]) -> Vec<&'k str> {
         return Vec::new();
     }
     keys.sort_unstable();
-    keys.chunk_by(|a, b| a == b)
-        .filter(|same| same.len() > 1)
-        .map(|same| &*same[0])
-        .collect()
+    keys.chunk_by(|a, b| a == b).filter(|same| same.len() > 1).map(|same| &*same[0]).collect()
 }
 
 /// Where the quote is that ends the string whose text begins at `at`.
@@ -195,9 +177,7 @@ fn key(raw: &str, start: usize, end: usize) -> Cow<'_, str> {
         return Cow::Borrowed(text);
     }
     // What can't be decoded has half of a surrogate pair, and can't be read by anybody later either.
-    let decoded = raw
-        .get(start..=end)
-        .and_then(|literal| serde_json::from_str(literal).ok());
+    let decoded = raw.get(start..=end).and_then(|literal| serde_json::from_str(literal).ok());
     decoded.map_or(Cow::Borrowed(text), Cow::Owned)
 }
 
@@ -232,14 +212,8 @@ mod tests {
     #[test]
     fn duplicates_are_found_where_they_are() {
         assert_eq!(check_tree(r#"{"a":1,"b":2,"a":3}"#, 9), duplicate("/a"));
-        assert_eq!(
-            check_tree(r#"[0,{"k":{"x":[[],{"y":1,"y":1}]}}]"#, 9),
-            duplicate("/1/k/x/1/y")
-        );
-        assert_eq!(
-            check_tree(r#"{"a/b":{"~":{"":1,"":2}}}"#, 9),
-            duplicate("/a~1b/~0/")
-        );
+        assert_eq!(check_tree(r#"[0,{"k":{"x":[[],{"y":1,"y":1}]}}]"#, 9), duplicate("/1/k/x/1/y"));
+        assert_eq!(check_tree(r#"{"a/b":{"~":{"":1,"":2}}}"#, 9), duplicate("/a~1b/~0/"));
         assert_eq!(check_tree("{\"a\" : {} ,\n\"a\" : []}", 9), duplicate("/a"));
     }
 
@@ -254,10 +228,7 @@ mod tests {
     fn a_duplicate_among_many_keys_is_found() {
         let keys: Vec<String> = (0..1000).map(|n| format!("\"k{}\":0", n * 7919 % 1000)).collect();
         assert_eq!(check_tree(&format!("{{{}}}", keys.join(",")), 9), Ok(()));
-        assert_eq!(
-            check_tree(&format!("{{{},\"k500\":1}}", keys.join(",")), 9),
-            duplicate("/k500")
-        );
+        assert_eq!(check_tree(&format!("{{{},\"k500\":1}}", keys.join(",")), 9), duplicate("/k500"));
     }
 
     #[test]

@@ -12,9 +12,7 @@ pub fn is_absolute_uri(text: &str) -> bool {
 pub(super) fn has_scheme(text: &str) -> bool {
     text.split_once(':').is_some_and(|(scheme, _)| {
         scheme.starts_with(|first: char| first.is_ascii_alphabetic())
-            && scheme
-                .bytes()
-                .all(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte))
+            && scheme.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte))
     })
 }
 
@@ -74,14 +72,7 @@ mod tests {
 
     #[test]
     fn uris_have_a_scheme() {
-        for uri in [
-            "file:///a",
-            "catalog://parts/7?x=1#top",
-            "urn:a:b",
-            "a+b-c.1:x",
-            "x:",
-            "http://[::1]/",
-        ] {
+        for uri in ["file:///a", "catalog://parts/7?x=1#top", "urn:a:b", "a+b-c.1:x", "x:", "http://[::1]/"] {
             assert!(is_absolute_uri(uri), "{uri}");
         }
         for uri in ["", "a", "/a", "//a/b", ":a", "1a:b", "a_b:c", "ä:b"] {

@@ -18,11 +18,11 @@ use super::{
     fault::BuildFault,
     lists::{self, Pages, write_list_end},
     mirror::{MirroredHeader, mirrored_headers},
-    operation::{Common, Completed, CompletionSource, Prompt, Resource, Tool},
+    operation::{Common, Completed, Resource, Tool},
     schema,
 };
 use crate::{
-    handler::{EndpointInfo, Needs, StateMap},
+    handler::{EndpointInfo, StateMap},
     protocol::{CacheHint, ListKind, Revision, UriTemplate, write_string},
 };
 
@@ -95,9 +95,8 @@ impl Catalog {
         faults: &mut Vec<BuildFault>,
     ) -> Self {
         check::endpoint(endpoint, state, faults);
-        let server_info: Arc<str> = json!({ "name": endpoint.name, "version": endpoint.version })
-            .to_string()
-            .into();
+        let server_info: Arc<str> =
+            json!({ "name": endpoint.name, "version": endpoint.version }).to_string().into();
         let pages = |kind, items: &[Value]| Pages::new(kind, items, per_page, endpoint.cache, &server_info);
 
         let mut tools = HashMap::new();
@@ -117,11 +116,7 @@ impl Catalog {
             let Some(entry) = entry(&prompt.common, endpoint.cache, faults) else {
                 continue;
             };
-            let known = prompt
-                .arguments
-                .iter()
-                .map(|argument| argument.name.clone())
-                .collect();
+            let known = prompt.arguments.iter().map(|argument| argument.name.clone()).collect();
             prompts.insert(entry.name.clone(), PromptEntry { entry, known });
         }
 
@@ -132,7 +127,7 @@ impl Catalog {
             let Some(served) = resource_entry(resource, faults) else {
                 continue;
             };
-            match template(resource) {
+            match resource.template() {
                 None => {
                     resource_items.push(lists::resource(resource, false));
                     resources.insert(resource.uri.as_str().into(), served);
@@ -151,10 +146,8 @@ impl Catalog {
                 completions.insert((completion.target.clone(), completion.argument.clone()), entry);
             }
         }
-        let resource_list = endpoint
-            .resource_lists
-            .first()
-            .and_then(|list| entry(&list.common, endpoint.cache, faults));
+        let resource_list =
+            endpoint.resource_lists.first().and_then(|list| entry(&list.common, endpoint.cache, faults));
 
         let revisions = revisions(endpoint);
         let prompt_items: Vec<Value> = endpoint.prompts.iter().map(lists::prompt).collect();
@@ -183,15 +176,10 @@ impl Catalog {
     /// The resource at a URI: an exact one before a template.
     pub(crate) fn resource(&self, uri: &str) -> Option<Found<'_>> {
         if let Some(resource) = self.resources.get(uri) {
-            return Some(Found {
-                resource,
-                variables: Vec::new(),
-            });
+            return Some(Found { resource, variables: Vec::new() });
         }
         self.templates.iter().find_map(|(template, resource)| {
-            template
-                .match_uri(uri)
-                .map(|variables| Found { resource, variables })
+            template.match_uri(uri).map(|variables| Found { resource, variables })
         })
     }
 
@@ -201,10 +189,7 @@ impl Catalog {
             Completed::Prompt(name) => self.prompts.contains_key(name.as_str()),
             Completed::Resource(uri) => {
                 self.resources.contains_key(uri.as_str())
-                    || self
-                        .templates
-                        .iter()
-                        .any(|(template, _)| template.as_str() == uri)
+                    || self.templates.iter().any(|(template, _)| template.as_str() == uri)
             }
         }
     }
@@ -238,10 +223,7 @@ fn revisions(endpoint: &Endpoint) -> Vec<Revision> {
 
 fn entry(common: &Common, cache: CacheHint, faults: &mut Vec<BuildFault>) -> Option<Entry> {
     let Some(runner) = common.runner.clone() else {
-        faults.push(BuildFault::at(
-            &common.place,
-            "has no handler: give it one with `.handler(…)`",
-        ));
+        faults.push(BuildFault::at(&common.place, "has no handler: give it one with `.handler(…)`"));
         return None;
     };
     Some(Entry {
@@ -256,19 +238,7 @@ fn entry(common: &Common, cache: CacheHint, faults: &mut Vec<BuildFault>) -> Opt
 
 fn resource_entry(resource: &Resource, faults: &mut Vec<BuildFault>) -> Option<ResourceEntry> {
     let entry = entry(&resource.common, CacheHint::default(), faults)?;
-    Some(ResourceEntry {
-        entry,
-        mime_type: resource.mime_type.as_deref().map(Into::into),
-    })
-}
-
-/// The template of a resource; `None` if its URI is exact. A bad one is `check`'s to report.
-pub(super) fn template(resource: &Resource) -> Option<UriTemplate> {
-    resource
-        .uri
-        .contains('{')
-        .then(|| UriTemplate::parse(&resource.uri).ok())
-        .flatten()
+    Some(ResourceEntry { entry, mime_type: resource.mime_type.as_deref().map(Into::into) })
 }
 
 fn tool_entry(tool: &Tool, endpoint: &Endpoint) -> Result<(ToolEntry, Value), BuildFault> {
@@ -280,9 +250,7 @@ fn tool_entry(tool: &Tool, endpoint: &Endpoint) -> Result<(ToolEntry, Value), Bu
         None => schema::input_schema(&tool.common.parameters, refuse_extra).map_err(fault)?,
     };
     if input.get("type").is_none_or(|kind| kind != "object") {
-        return Err(fault(
-            "its input schema must be an object with `\"type\": \"object\"`".to_owned(),
-        ));
+        return Err(fault("its input schema must be an object with `\"type\": \"object\"`".to_owned()));
     }
     let output = schema::output_schema(tool.output_schema);
     let headers = mirrored_headers(&input).map_err(fault)?;
@@ -299,11 +267,7 @@ fn tool_entry(tool: &Tool, endpoint: &Endpoint) -> Result<(ToolEntry, Value), Bu
         .filter_map(Value::as_str)
         .collect();
     let closed = input.get("additionalProperties") == Some(&Value::Bool(false));
-    let optional = names
-        .iter()
-        .filter(|name| !required.contains(name.as_str()))
-        .cloned()
-        .collect();
+    let optional = names.iter().filter(|name| !required.contains(name.as_str())).cloned().collect();
     let mut none = Vec::new();
     let entry = entry(&tool.common, endpoint.cache, &mut none);
     let Some(entry) = entry else {
@@ -322,10 +286,7 @@ fn tool_entry(tool: &Tool, endpoint: &Endpoint) -> Result<(ToolEntry, Value), Bu
             .map_err(fault)?
             .flatten(),
     };
-    Ok((
-        served,
-        lists::tool(&tool.common, tool.hints, &input, output.as_ref()),
-    ))
+    Ok((served, lists::tool(&tool.common, tool.hints, &input, output.as_ref())))
 }
 
 /// The result of `server/discover`.
@@ -338,15 +299,9 @@ fn discover(endpoint: &Endpoint, revisions: &[Revision]) -> Bytes {
     };
     declare("tools", !endpoint.tools.is_empty());
     declare("prompts", !endpoint.prompts.is_empty());
-    declare(
-        "resources",
-        !endpoint.resources.is_empty() || !endpoint.resource_lists.is_empty(),
-    );
+    declare("resources", !endpoint.resources.is_empty() || !endpoint.resource_lists.is_empty());
     declare("completions", !endpoint.completions.is_empty());
-    declare(
-        "logging",
-        commons(endpoint).any(|common| needs(common).uses_logging()),
-    );
+    declare("logging", endpoint.operations().any(|common| common.needs().uses_logging()));
     let names: Vec<&str> = revisions.iter().map(|revision| revision.as_str()).collect();
 
     let mut out = Vec::new();
@@ -358,12 +313,7 @@ fn discover(endpoint: &Endpoint, revisions: &[Revision]) -> Bytes {
         out.extend_from_slice(br#","instructions":"#);
         write_string(&mut out, instructions);
     }
-    write_list_end(
-        &mut out,
-        None,
-        endpoint.cache,
-        &implementation(endpoint).to_string(),
-    );
+    write_list_end(&mut out, None, endpoint.cache, &implementation(endpoint).to_string());
     out.into()
 }
 
@@ -382,31 +332,4 @@ fn implementation(endpoint: &Endpoint) -> Value {
         info["icons"] = json!(endpoint.icons);
     }
     info
-}
-
-/// What all of an endpoint's operations share.
-pub(super) fn commons(endpoint: &Endpoint) -> impl Iterator<Item = &Common> {
-    let tools = endpoint.tools.iter().map(|Tool { common, .. }| common);
-    let resources = endpoint.resources.iter().map(|Resource { common, .. }| common);
-    let lists = endpoint.resource_lists.iter().map(|list| &list.common);
-    let prompts = endpoint.prompts.iter().map(|Prompt { common, .. }| common);
-    let completions = endpoint
-        .completions
-        .iter()
-        .map(|CompletionSource { common, .. }| common);
-    tools
-        .chain(resources)
-        .chain(lists)
-        .chain(prompts)
-        .chain(completions)
-}
-
-/// What an operation's parameters need.
-pub(super) fn needs(common: &Common) -> Needs {
-    let mut needs = Needs::default();
-    common
-        .parameters
-        .iter()
-        .for_each(|parameter| (parameter.erased.needs)(&mut needs));
-    needs
 }

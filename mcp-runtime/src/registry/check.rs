@@ -3,10 +3,9 @@
 use std::collections::{BTreeMap, HashMap};
 
 use super::{
-    catalog::{commons, needs, template},
     endpoint::Endpoint,
     fault::BuildFault,
-    operation::{Completed, Place},
+    operation::{Completed, Place, Resource},
 };
 use crate::{
     handler::StateMap,
@@ -57,9 +56,7 @@ fn path(endpoint: &Endpoint, faults: &mut Vec<BuildFault>) {
     let fits = |segment: &str| {
         !segment.is_empty()
             && !matches!(segment, "." | "..")
-            && segment
-                .bytes()
-                .all(|byte| byte.is_ascii_alphanumeric() || b"-._~!$&'()+,;=:@".contains(&byte))
+            && segment.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-._~!$&'()+,;=:@".contains(&byte))
     };
     if path.len() > MOST_BYTES || !path.starts_with('/') || !segments.split('/').all(fits) {
         faults.push(BuildFault::at(
@@ -72,27 +69,13 @@ fn path(endpoint: &Endpoint, faults: &mut Vec<BuildFault>) {
 fn identity(endpoint: &Endpoint, faults: &mut Vec<BuildFault>) {
     for (what, value) in [("name", &endpoint.name), ("version", &endpoint.version)] {
         if value.trim().is_empty() {
-            faults.push(BuildFault::at(
-                &endpoint.place,
-                format!("the endpoint's {what} is empty"),
-            ));
+            faults.push(BuildFault::at(&endpoint.place, format!("the endpoint's {what} is empty")));
         }
     }
-    if let Some(url) = endpoint
-        .website_url
-        .as_deref()
-        .filter(|url| !is_absolute_uri(url))
-    {
-        faults.push(BuildFault::at(
-            &endpoint.place,
-            format!("`website_url` is not absolute: `{url}`"),
-        ));
+    if let Some(url) = endpoint.website_url.as_deref().filter(|url| !is_absolute_uri(url)) {
+        faults.push(BuildFault::at(&endpoint.place, format!("`website_url` is not absolute: `{url}`")));
     }
-    for revision in endpoint
-        .revisions
-        .iter()
-        .filter(|revision| !SERVED.contains(revision))
-    {
+    for revision in endpoint.revisions.iter().filter(|revision| !SERVED.contains(revision)) {
         let served: Vec<&str> = SERVED.iter().map(|revision| revision.as_str()).collect();
         faults.push(BuildFault::at(
             &endpoint.place,
@@ -105,16 +88,10 @@ fn identity(endpoint: &Endpoint, faults: &mut Vec<BuildFault>) {
 }
 
 fn names(endpoint: &Endpoint, faults: &mut Vec<BuildFault>) {
-    let tools: Vec<_> = endpoint
-        .tools
-        .iter()
-        .map(|tool| (tool.common.name.as_str(), &tool.common.place))
-        .collect();
-    let prompts: Vec<_> = endpoint
-        .prompts
-        .iter()
-        .map(|prompt| (prompt.common.name.as_str(), &prompt.common.place))
-        .collect();
+    let tools: Vec<_> =
+        endpoint.tools.iter().map(|tool| (tool.common.name.as_str(), &tool.common.place)).collect();
+    let prompts: Vec<_> =
+        endpoint.prompts.iter().map(|prompt| (prompt.common.name.as_str(), &prompt.common.place)).collect();
     for (what, named) in [("tool", tools), ("prompt", prompts)] {
         let mut seen: HashMap<&str, &Place> = HashMap::new();
         for (name, place) in named {
@@ -135,10 +112,7 @@ fn names(endpoint: &Endpoint, faults: &mut Vec<BuildFault>) {
     if let [first, second, ..] = &*endpoint.resource_lists {
         faults.push(BuildFault::at(
             &second.common.place,
-            format!(
-                "an endpoint has one resource list, and {} is one already",
-                first.common.place
-            ),
+            format!("an endpoint has one resource list, and {} is one already", first.common.place),
         ));
     }
 }
@@ -150,12 +124,9 @@ fn addresses(endpoint: &Endpoint, faults: &mut Vec<BuildFault>) {
         let place = &resource.common.place;
         if resource.uri.contains(['{', '}']) {
             if let Err(error) = UriTemplate::parse(&resource.uri) {
-                faults.push(BuildFault::at(
-                    place,
-                    format!("`{}` is no URI template: {error}", resource.uri),
-                ));
+                faults.push(BuildFault::at(place, format!("`{}` is no URI template: {error}", resource.uri)));
             }
-            if let Some(template) = template(resource) {
+            if let Some(template) = resource.template() {
                 let overlapping = templates.iter().find(|(other, _)| other.overlaps(&template));
                 if let Some((other, first)) = overlapping {
                     faults.push(BuildFault::at(
@@ -170,17 +141,12 @@ fn addresses(endpoint: &Endpoint, faults: &mut Vec<BuildFault>) {
                 templates.push((template, place));
             }
             if resource.size.is_some() {
-                faults.push(BuildFault::at(
-                    place,
-                    "a template has no size: its resources differ",
-                ));
+                faults.push(BuildFault::at(place, "a template has no size: its resources differ"));
             }
         } else {
             if !is_absolute_uri(&resource.uri) {
-                let message = format!(
-                    "`{}` is no absolute URI: begin with a scheme, such as `app://`",
-                    resource.uri
-                );
+                let message =
+                    format!("`{}` is no absolute URI: begin with a scheme, such as `app://`", resource.uri);
                 faults.push(BuildFault::at(place, message));
             }
             if let Some(first) = exact.insert(&resource.uri, place) {
@@ -225,7 +191,7 @@ fn completions(endpoint: &Endpoint, faults: &mut Vec<BuildFault>) {
                         format!("completes the resource `{uri}`, which does not exist: repeat its template");
                     faults.push(BuildFault::at(place, message));
                 }
-                let template = resource.and_then(template);
+                let template = resource.and_then(Resource::template);
                 resource.is_none()
                     || template.is_some_and(|template| template.variables().any(|known| known == argument))
             }
@@ -246,8 +212,8 @@ fn completions(endpoint: &Endpoint, faults: &mut Vec<BuildFault>) {
 }
 
 fn states(endpoint: &Endpoint, state: &StateMap, faults: &mut Vec<BuildFault>) {
-    for common in commons(endpoint) {
-        for (id, name) in needs(common).states() {
+    for common in endpoint.operations() {
+        for (id, name) in common.needs().states() {
             if !state.contains(*id) {
                 faults.push(BuildFault::at(
                     &common.place,

@@ -12,13 +12,16 @@ use crate::handler::{
     page_return, prompt_return, resource_return, tool_return,
 };
 
+/// Like a [`Start`], of a closure.
+type StartClosure = dyn Fn(&mut ArgumentReader<'_>, &Invocation) -> Option<HandlerFuture> + Send + Sync;
+
 /// Runs a handler, whatever it was made of.
 #[derive(Clone)]
 pub(crate) enum Runner {
     /// An annotated function; with the instance if it is a method.
     Annotated(Start, Option<Instance>),
     /// A closure.
-    Closure(Arc<dyn Fn(&mut ArgumentReader<'_>, &Invocation) -> Option<HandlerFuture> + Send + Sync>),
+    Closure(Arc<StartClosure>),
 }
 
 impl Runner {

@@ -56,9 +56,9 @@ pub(crate) fn collect(
     check_crates(selection, &declared, &operations, faults);
 
     let takes_crate = |origin: &Origin| match selection {
-        Selection::All {
-            only_crates: Some(names),
-        } => names.iter().any(|name| same_crate(name, origin.crate_name)),
+        Selection::All { only_crates: Some(names) } => {
+            names.iter().any(|name| same_crate(name, origin.crate_name))
+        }
         Selection::All { only_crates: None } => true,
         Selection::Named(_) => false,
     };
@@ -82,9 +82,7 @@ pub(crate) fn collect(
             }
             EndpointRef::CrateDefault => continue,
         };
-        *operations_per_crate
-            .entry(operation.origin.crate_name)
-            .or_insert(0) += 1;
+        *operations_per_crate.entry(operation.origin.crate_name).or_insert(0) += 1;
         add(endpoint, operation, &declared, instances, faults);
     }
     if let [first, second, ..] = &*defaults {
@@ -98,10 +96,7 @@ pub(crate) fn collect(
         ));
     }
     endpoints.extend(defaults);
-    Collected {
-        endpoints,
-        operations_per_crate,
-    }
+    Collected { endpoints, operations_per_crate }
 }
 
 fn order(origin: &Origin) -> (&'static str, &'static str, u32, u32) {
@@ -118,23 +113,14 @@ fn check_crates(
     operations: &[&OperationDescriptor],
     faults: &mut Vec<BuildFault>,
 ) {
-    let Selection::All {
-        only_crates: Some(names),
-    } = selection
-    else {
+    let Selection::All { only_crates: Some(names) } = selection else {
         return;
     };
-    let mut known: Vec<&str> = declared
-        .iter()
-        .map(|endpoint| endpoint.origin.crate_name)
-        .collect();
+    let mut known: Vec<&str> = declared.iter().map(|endpoint| endpoint.origin.crate_name).collect();
     known.extend(operations.iter().map(|operation| operation.origin.crate_name));
     known.sort_unstable();
     known.dedup();
-    for name in names
-        .iter()
-        .filter(|name| !known.iter().any(|known| same_crate(name, known)))
-    {
+    for name in names.iter().filter(|name| !known.iter().any(|known| same_crate(name, known))) {
         let module = name.replace('-', "_");
         faults.push(BuildFault::new(format!(
             "`only_crates` names `{name}`, of which nothing is linked (linked are: {}); a library that nobody \
@@ -170,17 +156,11 @@ fn default_endpoint<'e>(
     faults: &mut Vec<BuildFault>,
 ) -> &'e mut Endpoint {
     let origin = operation.origin;
-    if let Some(at) = defaults
-        .iter()
-        .position(|endpoint| endpoint.name == origin.crate_name)
-    {
+    if let Some(at) = defaults.iter().position(|endpoint| endpoint.name == origin.crate_name) {
         return &mut defaults[at];
     }
     let place = Place::annotated(origin);
-    if let Some(endpoint) = declared
-        .iter()
-        .find(|endpoint| endpoint.origin.crate_name == origin.crate_name)
-    {
+    if let Some(endpoint) = declared.iter().find(|endpoint| endpoint.origin.crate_name == origin.crate_name) {
         faults.push(BuildFault::at(
             &place,
             format!(
@@ -199,10 +179,7 @@ fn default_endpoint<'e>(
 }
 
 fn cache_hint(descriptor: CacheDescriptor) -> CacheHint {
-    CacheHint {
-        ttl: Duration::from_millis(descriptor.ttl_ms),
-        scope: descriptor.scope.into(),
-    }
+    CacheHint { ttl: Duration::from_millis(descriptor.ttl_ms), scope: descriptor.scope.into() }
 }
 
 fn add(
@@ -234,10 +211,7 @@ fn add(
         }),
         OperationKind::ResourceList => endpoint.resource_lists.push(ResourceList { common }),
         OperationKind::Prompt => {
-            endpoint.prompts.push(Prompt {
-                common,
-                arguments: prompt_arguments(operation.parameters),
-            });
+            endpoint.prompts.push(Prompt { common, arguments: prompt_arguments(operation.parameters) });
         }
         OperationKind::Completion(completion) => endpoint.completions.push(CompletionSource {
             common,
@@ -261,10 +235,7 @@ fn common(
     let owner = declared.iter().find(|declared| Some(declared.id) == endpoint);
     let mut instance = None;
     if let (true, Some(owner)) = (operation.takes_instance, owner) {
-        instance = instances
-            .get(&owner.id)
-            .cloned()
-            .or_else(|| owner.construct.map(|construct| construct()));
+        instance = instances.get(&owner.id).cloned().or_else(|| owner.construct.map(|construct| construct()));
         if instance.is_none() {
             faults.push(BuildFault::at(
                 &place,

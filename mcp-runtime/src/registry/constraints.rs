@@ -25,11 +25,7 @@ impl Validator {
                 "its schema refers to `{reference}`: only references within the schema are allowed"
             ));
         }
-        let keyword = if by_hand {
-            any_keyword(schema)
-        } else {
-            unenforced_keyword(schema)
-        };
+        let keyword = if by_hand { any_keyword(schema) } else { unenforced_keyword(schema) };
         keyword.map_or(Ok(None), |keyword| Self::new(schema, &keyword))
     }
 
@@ -59,12 +55,7 @@ impl Validator {
             path.trim_start_matches('/').replace('/', ".")
         };
         let faults = self.0.iter_errors(value).take(MOST);
-        faults
-            .map(|error| Fault {
-                at: at(&error),
-                message: error.to_string(),
-            })
-            .collect()
+        faults.map(|error| Fault { at: at(&error), message: error.to_string() }).collect()
     }
 
     /// Nothing: without the feature no validator is ever made.

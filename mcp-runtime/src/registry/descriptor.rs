@@ -21,7 +21,7 @@ pub enum Registration {
     /// A struct under `#[mcp_endpoint]`.
     Endpoint(&'static EndpointDescriptor),
     /// A tool, resource, resource list, prompt or completion.
-    Operation(OperationDescriptor),
+    Operation(&'static OperationDescriptor),
 }
 
 inventory::collect!(Registration);

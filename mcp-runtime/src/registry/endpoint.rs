@@ -4,7 +4,7 @@ use std::panic::Location;
 
 use super::{
     descriptor::{EndpointId, ExtraArguments},
-    operation::{CompletionSource, Place, Prompt, Resource, ResourceList, Tool},
+    operation::{Common, CompletionSource, Place, Prompt, Resource, ResourceList, Tool},
 };
 use crate::protocol::{CacheHint, Icon, Revision};
 
@@ -168,6 +168,16 @@ impl Endpoint {
     pub fn completion(mut self, completion: CompletionSource) -> Self {
         self.completions.push(completion);
         self
+    }
+
+    /// What all of its operations share.
+    pub(super) fn operations(&self) -> impl Iterator<Item = &Common> {
+        let tools = self.tools.iter().map(|tool| &tool.common);
+        let resources = self.resources.iter().map(|resource| &resource.common);
+        let lists = self.resource_lists.iter().map(|list| &list.common);
+        let prompts = self.prompts.iter().map(|prompt| &prompt.common);
+        let completions = self.completions.iter().map(|completion| &completion.common);
+        tools.chain(resources).chain(lists).chain(prompts).chain(completions)
     }
 
     pub(super) fn is_empty(&self) -> bool {

@@ -19,28 +19,18 @@ pub struct BuildFault {
 
 impl BuildFault {
     pub(crate) fn new(message: impl Into<String>) -> Self {
-        Self {
-            place: None,
-            message: message.into(),
-        }
+        Self { place: None, message: message.into() }
     }
 
     pub(crate) fn at(place: impl fmt::Display, message: impl Into<String>) -> Self {
-        Self {
-            place: Some(place.to_string()),
-            message: message.into(),
-        }
+        Self { place: Some(place.to_string()), message: message.into() }
     }
 }
 
 impl BuildError {
     /// An error if there are any faults.
     pub(crate) fn check(faults: Vec<BuildFault>) -> Result<(), Self> {
-        if faults.is_empty() {
-            Ok(())
-        } else {
-            Err(Self { faults })
-        }
+        if faults.is_empty() { Ok(()) } else { Err(Self { faults }) }
     }
 
     /// All that is wrong; never empty.

@@ -29,19 +29,9 @@ impl Pages {
         for start in (0..items.len().max(1)).step_by(per_page) {
             let end = items.len().min(start + per_page);
             let next = (end < items.len()).then(|| Cursor::encode(end, kind));
-            pages.push(page(
-                member(kind),
-                &items[start..end],
-                next.as_deref(),
-                cache,
-                server_info,
-            ));
+            pages.push(page(member(kind), &items[start..end], next.as_deref(), cache, server_info));
         }
-        Self {
-            kind,
-            per_page,
-            pages,
-        }
+        Self { kind, per_page, pages }
     }
 
     /// The page that a cursor asks for; the first one without.
@@ -125,10 +115,8 @@ pub(super) fn tool(common: &Common, hints: ToolHints, input: &Value, output: Opt
         ("idempotentHint", hints.idempotent),
         ("openWorldHint", hints.open_world),
     ];
-    let hints: Map<String, Value> = hints
-        .into_iter()
-        .filter_map(|(key, hint)| Some((key.to_owned(), hint?.into())))
-        .collect();
+    let hints: Map<String, Value> =
+        hints.into_iter().filter_map(|(key, hint)| Some((key.to_owned(), hint?.into()))).collect();
     if !hints.is_empty() {
         item.insert("annotations".to_owned(), hints.into());
     }
@@ -172,13 +160,7 @@ mod tests {
 
     fn pages(count: usize, per_page: usize) -> Pages {
         let items: Vec<Value> = (0..count).map(|n| json!({ "name": format!("n{n}") })).collect();
-        Pages::new(
-            ListKind::Tools,
-            &items,
-            per_page,
-            CacheHint::default(),
-            r#"{"name":"t","version":"1"}"#,
-        )
+        Pages::new(ListKind::Tools, &items, per_page, CacheHint::default(), r#"{"name":"t","version":"1"}"#)
     }
 
     fn walk(pages: &Pages) -> Vec<String> {
@@ -186,18 +168,9 @@ mod tests {
         loop {
             let page: Value = serde_json::from_slice(pages.page(cursor.as_deref()).unwrap()).unwrap();
             assert_eq!(page["resultType"], "complete");
-            assert_eq!(
-                (&page["ttlMs"], &page["cacheScope"]),
-                (&json!(0), &json!("private"))
-            );
+            assert_eq!((&page["ttlMs"], &page["cacheScope"]), (&json!(0), &json!("private")));
             assert_eq!(page["_meta"]["io.modelcontextprotocol/serverInfo"]["name"], "t");
-            names.extend(
-                page["tools"]
-                    .as_array()
-                    .unwrap()
-                    .iter()
-                    .map(|tool| tool["name"].to_string()),
-            );
+            names.extend(page["tools"].as_array().unwrap().iter().map(|tool| tool["name"].to_string()));
             cursor = page["nextCursor"].as_str().map(str::to_owned);
             if cursor.is_none() {
                 return names;

@@ -21,14 +21,8 @@ pub(super) fn mirrored_headers(schema: &Value) -> Result<Vec<MirroredHeader>, St
     let mut found = Vec::new();
     walk(schema, &mut Vec::new(), true, &mut found)?;
     let mut seen = BTreeSet::new();
-    match found
-        .iter()
-        .find(|mirrored| !seen.insert(mirrored.header.as_str()))
-    {
-        Some(twice) => Err(format!(
-            "two arguments are mirrored into the header `{}`",
-            twice.header
-        )),
+    match found.iter().find(|mirrored| !seen.insert(mirrored.header.as_str())) {
+        Some(twice) => Err(format!("two arguments are mirrored into the header `{}`", twice.header)),
         None => Ok(found),
     }
 }
@@ -60,9 +54,7 @@ fn walk(
             }
             Ok(())
         }
-        Value::Array(values) => values
-            .iter()
-            .try_for_each(|value| walk(value, path, false, found)),
+        Value::Array(values) => values.iter().try_for_each(|value| walk(value, path, false, found)),
         _ => Ok(()),
     }
 }
@@ -75,30 +67,19 @@ fn mirrored(
 ) -> Result<MirroredHeader, String> {
     let place = path.join(".");
     let Some(name) = name.as_str().filter(|name| is_token(name)) else {
-        return Err(format!(
-            "`x-mcp-header` of `{place}` is no header name (RFC 9110 token): {name}"
-        ));
+        return Err(format!("`x-mcp-header` of `{place}` is no header name (RFC 9110 token): {name}"));
     };
     if !reachable || path.is_empty() {
         return Err(format!(
             "`x-mcp-header: {name}` stands at `{place}`, which is not reached by `properties` alone"
         ));
     }
-    if !kind.is_some_and(|kind| {
-        ["string", "integer", "boolean"]
-            .iter()
-            .any(|allowed| kind == allowed)
-    }) {
-        return Err(format!(
-            "`x-mcp-header: {name}` needs a string, an integer or a boolean at `{place}`"
-        ));
+    if !kind.is_some_and(|kind| ["string", "integer", "boolean"].iter().any(|allowed| kind == allowed)) {
+        return Err(format!("`x-mcp-header: {name}` needs a string, an integer or a boolean at `{place}`"));
     }
     let header = HeaderName::from_bytes(format!("mcp-param-{name}").to_ascii_lowercase().as_bytes());
     let header = header.map_err(|_| format!("`x-mcp-header` of `{place}` is too long for a header name"))?;
-    Ok(MirroredHeader {
-        header,
-        path: path.to_vec(),
-    })
+    Ok(MirroredHeader { header, path: path.to_vec() })
 }
 
 #[cfg(test)]
@@ -114,10 +95,7 @@ mod tests {
             "auth": { "type": "object", "properties": { "tenant": { "type": "integer", "x-mcp-header": "Tenant" } } },
         } });
         let found = mirrored_headers(&schema).unwrap();
-        let found: Vec<_> = found
-            .iter()
-            .map(|m| (m.header.as_str(), m.path.join(".")))
-            .collect();
+        let found: Vec<_> = found.iter().map(|m| (m.header.as_str(), m.path.join("."))).collect();
         assert_eq!(found.len(), 2);
         assert!(found.contains(&("mcp-param-region", "region".to_owned())));
         assert!(found.contains(&("mcp-param-tenant", "auth.tenant".to_owned())));
@@ -126,18 +104,9 @@ mod tests {
     #[test]
     fn what_the_specification_forbids_is_refused() {
         for (schema, word) in [
-            (
-                json!({ "properties": { "a": { "type": "number", "x-mcp-header": "A" } } }),
-                "integer",
-            ),
-            (
-                json!({ "properties": { "a": { "type": "string", "x-mcp-header": "" } } }),
-                "header name",
-            ),
-            (
-                json!({ "properties": { "a": { "type": "string", "x-mcp-header": "A b" } } }),
-                "header name",
-            ),
+            (json!({ "properties": { "a": { "type": "number", "x-mcp-header": "A" } } }), "integer"),
+            (json!({ "properties": { "a": { "type": "string", "x-mcp-header": "" } } }), "header name"),
+            (json!({ "properties": { "a": { "type": "string", "x-mcp-header": "A b" } } }), "header name"),
             (
                 json!({ "properties": { "a": { "items": { "type": "string", "x-mcp-header": "A" } } } }),
                 "reached",

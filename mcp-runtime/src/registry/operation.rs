@@ -9,7 +9,10 @@ use super::{
     closure::{BoundHandler, Handler, Runner, kind},
     descriptor::{Capabilities, ExtraArguments, IconDescriptor, Origin, ParameterDescriptor, Scope},
 };
-use crate::protocol::{CacheHint, CacheScope, Icon, IconTheme};
+use crate::{
+    handler::Needs,
+    protocol::{CacheHint, CacheScope, Icon, IconTheme, UriTemplate},
+};
 
 /// Where an item comes from, for messages.
 #[derive(Clone, Debug)]
@@ -61,6 +64,13 @@ impl Common {
             runner: None,
             parameters: Vec::new(),
         }
+    }
+
+    /// What its parameters need.
+    pub(super) fn needs(&self) -> Needs {
+        let mut needs = Needs::default();
+        self.parameters.iter().for_each(|parameter| (parameter.erased.needs)(&mut needs));
+        needs
     }
 
     fn bind(&mut self, handler: BoundHandler) -> fn(&mut SchemaGenerator) -> Option<Schema> {
@@ -230,15 +240,15 @@ impl Resource {
     #[track_caller]
     pub fn new(uri: impl Into<String>, name: impl Into<String>) -> Self {
         let common = Common::by_hand(name.into(), Location::caller());
-        Self {
-            common,
-            uri: uri.into(),
-            mime_type: None,
-            size: None,
-        }
+        Self { common, uri: uri.into(), mime_type: None, size: None }
     }
 
     common_setters!(kind::ResourceKind);
+
+    /// Its template; `None` if its URI is exact, or no template that could be served.
+    pub(super) fn template(&self) -> Option<UriTemplate> {
+        self.uri.contains('{').then(|| UriTemplate::parse(&self.uri).ok()).flatten()
+    }
 
     fn bind(&mut self, handler: BoundHandler) {
         self.common.bind(handler);
@@ -277,9 +287,7 @@ impl ResourceList {
     #[track_caller]
     #[must_use]
     pub fn new() -> Self {
-        Self {
-            common: Common::by_hand("resource list".to_owned(), Location::caller()),
-        }
+        Self { common: Common::by_hand("resource list".to_owned(), Location::caller()) }
     }
 
     common_setters!(kind::PageKind);
@@ -315,20 +323,12 @@ pub struct PromptArgument {
 impl PromptArgument {
     /// An argument that may be left out.
     pub fn optional(name: impl Into<String>) -> Self {
-        Self {
-            name: name.into(),
-            title: None,
-            description: None,
-            required: false,
-        }
+        Self { name: name.into(), title: None, description: None, required: false }
     }
 
     /// An argument that must be sent.
     pub fn required(name: impl Into<String>) -> Self {
-        Self {
-            required: true,
-            ..Self::optional(name)
-        }
+        Self { required: true, ..Self::optional(name) }
     }
 
     /// Says what it means.
@@ -350,10 +350,7 @@ impl Prompt {
     /// A prompt of this name.
     #[track_caller]
     pub fn new(name: impl Into<String>) -> Self {
-        Self {
-            common: Common::by_hand(name.into(), Location::caller()),
-            arguments: Vec::new(),
-        }
+        Self { common: Common::by_hand(name.into(), Location::caller()), arguments: Vec::new() }
     }
 
     common_setters!(kind::PromptKind);
@@ -390,30 +387,18 @@ impl CompletionSource {
     /// Completes an argument of a prompt.
     #[track_caller]
     pub fn prompt(name: impl Into<String>, argument: impl Into<String>) -> Self {
-        Self::new(
-            Completed::Prompt(name.into()),
-            argument.into(),
-            Location::caller(),
-        )
+        Self::new(Completed::Prompt(name.into()), argument.into(), Location::caller())
     }
 
     /// Completes a variable of a resource template.
     #[track_caller]
     pub fn resource(template: impl Into<String>, variable: impl Into<String>) -> Self {
-        Self::new(
-            Completed::Resource(template.into()),
-            variable.into(),
-            Location::caller(),
-        )
+        Self::new(Completed::Resource(template.into()), variable.into(), Location::caller())
     }
 
     fn new(target: Completed, argument: String, location: &Location<'_>) -> Self {
         let common = Common::by_hand(format!("completion of {argument}"), location);
-        Self {
-            common,
-            target,
-            argument,
-        }
+        Self { common, target, argument }
     }
 
     common_setters!(kind::CompletionKind);

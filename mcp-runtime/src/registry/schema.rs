@@ -16,18 +16,11 @@ pub(super) fn generator() -> SchemaGenerator {
 /// The input schema of a tool with these parameters, or what is wrong with it.
 pub(super) fn input_schema(parameters: &[ParameterDescriptor], refuse_extra: bool) -> Result<Value, String> {
     let mut generator = generator();
-    if let Some(whole) = parameters
-        .iter()
-        .find(|parameter| parameter.erased.slot == Slot::Arguments)
-    {
-        if let Some(beside) = parameters
-            .iter()
-            .find(|p| !p.erased.injected && p.erased.slot != Slot::Arguments)
+    if let Some(whole) = parameters.iter().find(|parameter| parameter.erased.slot == Slot::Arguments) {
+        if let Some(beside) =
+            parameters.iter().find(|p| !p.erased.injected && p.erased.slot != Slot::Arguments)
         {
-            return Err(format!(
-                "`Args<_>` takes all arguments: remove the parameter `{}`",
-                beside.name
-            ));
+            return Err(format!("`Args<_>` takes all arguments: remove the parameter `{}`", beside.name));
         }
         let root = (whole.erased.schema)(&mut generator);
         return whole_schema(root, generator);
@@ -185,9 +178,8 @@ fn plain_numbers(schema: &mut Value) {
         if let Some((_, least, most)) = INTEGERS.iter().find(|(name, ..)| *name == format) {
             object.remove("format");
             let mut bound = |key: &str, value: i128| {
-                let value = i64::try_from(value)
-                    .map(Value::from)
-                    .or_else(|_| u64::try_from(value).map(Value::from));
+                let value =
+                    i64::try_from(value).map(Value::from).or_else(|_| u64::try_from(value).map(Value::from));
                 if let Ok(value) = value {
                     object.entry(key).or_insert(value);
                 }
@@ -208,16 +200,12 @@ fn each_subschema(schema: &mut Value, visit: &mut impl FnMut(&mut Map<String, Va
         match key.as_str() {
             "properties" | "$defs" | "patternProperties" | "dependentSchemas" => {
                 if let Value::Object(members) = value {
-                    members
-                        .values_mut()
-                        .for_each(|member| each_subschema(member, visit));
+                    members.values_mut().for_each(|member| each_subschema(member, visit));
                 }
             }
             "anyOf" | "oneOf" | "allOf" | "prefixItems" => {
                 if let Value::Array(members) = value {
-                    members
-                        .iter_mut()
-                        .for_each(|member| each_subschema(member, visit));
+                    members.iter_mut().for_each(|member| each_subschema(member, visit));
                 }
             }
             "items"
@@ -264,9 +252,7 @@ fn enforced(key: &str, object: &Map<String, Value>) -> bool {
         "uniqueItems" => true,
         // The keys of a map by numbers.
         "patternProperties" => object[key].as_object().is_some_and(|patterns| {
-            patterns
-                .keys()
-                .all(|pattern| matches!(pattern.as_str(), r"^\d+$" | r"^-?\d+$"))
+            patterns.keys().all(|pattern| matches!(pattern.as_str(), r"^\d+$" | r"^-?\d+$"))
         }),
         "pattern"
         | "exclusiveMinimum"
@@ -292,30 +278,23 @@ fn enforced(key: &str, object: &Map<String, Value>) -> bool {
 }
 
 fn non_zero(object: &Map<String, Value>) -> bool {
-    object
-        .get("maximum")
-        .is_some_and(|most| INTEGERS.iter().any(|(.., bound)| same(most, *bound)))
+    object.get("maximum").is_some_and(|most| INTEGERS.iter().any(|(.., bound)| same(most, *bound)))
 }
 
 fn same(value: &Value, number: i128) -> bool {
-    let integer = value
-        .as_i64()
-        .map(i128::from)
-        .or_else(|| value.as_u64().map(i128::from));
+    let integer = value.as_i64().map(i128::from).or_else(|| value.as_u64().map(i128::from));
     integer == Some(number)
 }
 
 /// Whether a reference points out of the schema; such a schema is refused (specification: `basic/index`, `$ref`).
 pub(super) fn foreign_reference(schema: &Value) -> Option<String> {
     match schema {
-        Value::Object(object) => object
-            .iter()
-            .find_map(|(key, value)| match (key.as_str(), value) {
-                ("$ref" | "$dynamicRef", Value::String(to)) if !to.starts_with('#') => Some(to.clone()),
-                // Data, not schemas.
-                ("default" | "const" | "enum" | "examples", _) => None,
-                _ => foreign_reference(value),
-            }),
+        Value::Object(object) => object.iter().find_map(|(key, value)| match (key.as_str(), value) {
+            ("$ref" | "$dynamicRef", Value::String(to)) if !to.starts_with('#') => Some(to.clone()),
+            // Data, not schemas.
+            ("default" | "const" | "enum" | "examples", _) => None,
+            _ => foreign_reference(value),
+        }),
         Value::Array(values) => values.iter().find_map(foreign_reference),
         _ => None,
     }
@@ -330,14 +309,7 @@ mod tests {
     use crate::handler::{Args, tool_parameter};
 
     fn parameter(name: &'static str, erased: crate::handler::ErasedParam) -> ParameterDescriptor {
-        ParameterDescriptor {
-            name,
-            description: None,
-            title: None,
-            header: None,
-            default: None,
-            erased,
-        }
+        ParameterDescriptor { name, description: None, title: None, header: None, default: None, erased }
     }
 
     #[derive(Deserialize, JsonSchema)]
@@ -393,11 +365,7 @@ mod tests {
         let text = parameter("", tool_parameter::<Args<String>, _>().erased());
         assert!(input_schema(&[text], true).unwrap_err().contains("object"));
         let beside = parameter("more", tool_parameter::<u8, _>().erased());
-        assert!(
-            input_schema(&[args, beside], true)
-                .unwrap_err()
-                .contains("`more`")
-        );
+        assert!(input_schema(&[args, beside], true).unwrap_err().contains("`more`"));
     }
 
     #[test]
@@ -412,10 +380,7 @@ mod tests {
         let schema = input_schema(&[deep], true).unwrap();
         assert_eq!(unenforced_keyword(&schema).as_deref(), Some("minimum"));
         for (enforced, schema) in [
-            (
-                true,
-                json!({ "type": "array", "items": { "type": "string" }, "minItems": 3, "maxItems": 3 }),
-            ),
+            (true, json!({ "type": "array", "items": { "type": "string" }, "minItems": 3, "maxItems": 3 })),
             (false, json!({ "type": "array", "minItems": 3 })),
             (false, json!({ "properties": { "x": { "pattern": "^a" } } })),
             (true, json!({ "properties": { "pattern": { "type": "string" } } })),
@@ -446,9 +411,6 @@ mod tests {
     fn references_out_of_the_schema_are_found() {
         assert_eq!(foreign_reference(&json!({ "$ref": "#/$defs/a" })), None);
         let far = json!({ "properties": { "a": { "$ref": "https://example.com/a.json" } } });
-        assert_eq!(
-            foreign_reference(&far).as_deref(),
-            Some("https://example.com/a.json")
-        );
+        assert_eq!(foreign_reference(&far).as_deref(), Some("https://example.com/a.json"));
     }
 }

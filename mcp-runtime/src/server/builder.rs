@@ -161,10 +161,8 @@ impl ServerBuilder {
                 "two values of type `{name}` were given to `.state(…)`: wrap one of them in a type of its own"
             )));
         }
-        let Collected {
-            mut endpoints,
-            operations_per_crate,
-        } = collect(&self.selection, &self.instances, &mut faults);
+        let Collected { mut endpoints, operations_per_crate } =
+            collect(&self.selection, &self.instances, &mut faults);
         endpoints.extend(self.by_hand);
         if endpoints.is_empty() && faults.is_empty() {
             faults.push(BuildFault::new(
@@ -192,10 +190,7 @@ impl ServerBuilder {
             request_limit: self.request_limit,
             tool_limit: self.tool_limit,
         });
-        let engine = |catalog| Engine {
-            shared: Arc::clone(&shared),
-            catalog: Arc::new(catalog),
-        };
+        let engine = |catalog| Engine { shared: Arc::clone(&shared), catalog: Arc::new(catalog) };
         let engines = catalogs.into_iter().map(engine).collect();
         Ok(McpServer::new(shared, engines, self.policy))
     }
@@ -230,7 +225,7 @@ macro_rules! limit_setters {
     ($($(#[$doc:meta])* $name:ident: $type:ty),* $(,)?) => {
         impl ServerBuilder {$(
             $(#[$doc])*
-            pub fn $name(mut self, $name: impl Into<$type>) -> Self {
+            pub fn $name(mut self, $name: $type) -> Self {
                 self.limits.$name = $name.into();
                 self
             }
@@ -249,11 +244,11 @@ limit_setters! {
     /// Sets [`Limits::max_blocking_handlers`].
     max_blocking_handlers: usize,
     /// Sets [`Limits::cancellation_grace`]; `None`: a cancelled handler is never dropped.
-    cancellation_grace: Option<Duration>,
+    cancellation_grace: impl Into<Option<Duration>>,
     /// Sets [`Limits::progress_queue`].
     progress_queue: usize,
     /// Sets [`Limits::keep_alive`]; `None` turns it off.
-    keep_alive: Option<Duration>,
+    keep_alive: impl Into<Option<Duration>>,
     /// Sets [`Limits::write_timeout`].
     write_timeout: Duration,
     /// Sets [`Limits::list_page`].

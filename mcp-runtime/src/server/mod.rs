@@ -21,7 +21,7 @@ use crate::{
 #[derive(Clone)]
 pub struct McpServer {
     shared: Arc<Shared>,
-    engines: Arc<[Engine]>,
+    pub(crate) engines: Arc<[Engine]>,
     policy: HttpPolicy,
     handle: ServerHandle,
 }
@@ -39,12 +39,7 @@ impl McpServer {
 
     fn new(shared: Arc<Shared>, engines: Vec<Engine>, policy: HttpPolicy) -> Self {
         let handle = ServerHandle::new(Arc::clone(&shared));
-        Self {
-            shared,
-            engines: engines.into(),
-            policy,
-            handle,
-        }
+        Self { shared, engines: engines.into(), policy, handle }
     }
 
     /// Ends the server, and tells how that went.
@@ -96,14 +91,8 @@ impl McpServer {
 
 impl std::fmt::Debug for McpServer {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let paths: Vec<&str> = self
-            .engines
-            .iter()
-            .map(|engine| &*engine.catalog.info.path)
-            .collect();
-        f.debug_struct("McpServer")
-            .field("endpoints", &paths)
-            .finish_non_exhaustive()
+        let paths: Vec<&str> = self.engines.iter().map(|engine| &*engine.catalog.info.path).collect();
+        f.debug_struct("McpServer").field("endpoints", &paths).finish_non_exhaustive()
     }
 }
 

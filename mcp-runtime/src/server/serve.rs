@@ -101,10 +101,7 @@ impl McpServer {
         if address.is_some_and(|address| address.ip().is_loopback()) {
             return Ok(());
         }
-        let place = address.map_or_else(
-            || "a listener of its own".to_owned(),
-            |address| address.to_string(),
-        );
+        let place = address.map_or_else(|| "a listener of its own".to_owned(), |address| address.to_string());
         let mut faults = Vec::new();
         if matches!(self.shared.admission, AdmissionChoice::Unchosen) {
             faults.push(BuildFault::new(format!(

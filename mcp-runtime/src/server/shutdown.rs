@@ -21,10 +21,7 @@ pub struct ServerHandle {
 
 impl ServerHandle {
     pub(super) fn new(shared: Arc<Shared>) -> Self {
-        Self {
-            shared,
-            report: Arc::default(),
-        }
+        Self { shared, report: Arc::default() }
     }
 
     /// Shuts the server down, and waits for it.
@@ -57,19 +54,14 @@ impl ServerHandle {
 
 impl std::fmt::Debug for ServerHandle {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("ServerHandle")
-            .field("report", &self.report())
-            .finish_non_exhaustive()
+        f.debug_struct("ServerHandle").field("report", &self.report()).finish_non_exhaustive()
     }
 }
 
 async fn end(shared: &Shared) -> ShutdownReport {
     let began = Instant::now();
     let (lifecycle, gate, limits) = (&shared.lifecycle, &shared.gate, &shared.limits);
-    let mut report = ShutdownReport {
-        running: gate.running() + gate.waiting(),
-        ..ShutdownReport::default()
-    };
+    let mut report = ShutdownReport { running: gate.running() + gate.waiting(), ..ShutdownReport::default() };
     tracing::info!(running = report.running, "shutting down");
     let ended = async || {
         gate.drained().await;

@@ -1,6 +1,6 @@
 #![allow(dead_code, non_camel_case_types)]
 
-use mcp_runtime::prelude::{CancellationToken, mcp_endpoint, mcp_resource, mcp_tool};
+use ::mcp_runtime::prelude::{CancellationToken, mcp_endpoint, mcp_resource, mcp_tool};
 
 type Text = ::std::string::String;
 

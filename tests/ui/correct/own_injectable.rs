@@ -6,7 +6,8 @@ impl FromInvocation for Tenant {
     type Rejection = Rejection;
 
     async fn from_invocation(invocation: &Invocation) -> Result<Self, Rejection> {
-        let tenant = invocation.context().headers().get("x-tenant").and_then(|value| value.to_str().ok());
+        let context = invocation.context();
+        let tenant = context.headers().get("x-tenant").and_then(|value| value.to_str().ok());
         tenant.map(|name| Self(name.to_owned())).ok_or_else(|| Rejection::invalid("name a tenant in `X-Tenant`"))
     }
 }

@@ -51,10 +51,7 @@ impl<T: CompletionOutput, E: Into<OperationError> + Send + 'static> CompletionOu
 pub const fn completion_return<R: CompletionOutput>() -> Return<R> {
     Return {
         convert: |output, _| {
-            output
-                .into_completion()
-                .map(Output::Completion)
-                .map_err(HandlerError::Operation)
+            output.into_completion().map(Output::Completion).map_err(HandlerError::Operation)
         },
         schema: |_| None,
     }

@@ -93,10 +93,7 @@ pub struct ResourcePage {
 impl ResourcePage {
     /// The last, or only, page.
     pub fn new(resources: impl IntoIterator<Item = ResourceEntry>) -> Self {
-        Self {
-            resources: resources.into_iter().collect(),
-            next_cursor: None,
-        }
+        Self { resources: resources.into_iter().collect(), next_cursor: None }
     }
 
     /// More pages follow; `cursor` asks for the next one.
@@ -144,12 +141,7 @@ impl<T: PageOutput, E: Into<OperationError> + Send + 'static> PageOutput for Res
 #[must_use]
 pub const fn page_return<R: PageOutput>() -> Return<R> {
     Return {
-        convert: |output, _| {
-            output
-                .into_page()
-                .map(Output::Page)
-                .map_err(HandlerError::Operation)
-        },
+        convert: |output, _| output.into_page().map(Output::Page).map_err(HandlerError::Operation),
         schema: |_| None,
     }
 }

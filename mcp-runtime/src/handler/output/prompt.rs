@@ -62,12 +62,7 @@ impl<T: PromptOutput, E: Into<OperationError> + Send + 'static> PromptOutput for
 #[must_use]
 pub const fn prompt_return<R: PromptOutput>() -> Return<R> {
     Return {
-        convert: |output, _| {
-            output
-                .into_prompt()
-                .map(Output::Prompt)
-                .map_err(HandlerError::Operation)
-        },
+        convert: |output, _| output.into_prompt().map(Output::Prompt).map_err(HandlerError::Operation),
         schema: |_| None,
     }
 }

@@ -52,9 +52,7 @@ texts!(String => String::from, &'static str => String::from, Cow<'static, str> =
 impl ResourceOutput for Blob {
     fn into_read(self, uri: &str, mime_type: Option<&str>) -> Result<ReadResult, OperationError> {
         let contents = ResourceContents::blob(uri, &self.0);
-        Ok(ReadResult::new(
-            contents.with_mime_type(mime_type.unwrap_or("application/octet-stream")),
-        ))
+        Ok(ReadResult::new(contents.with_mime_type(mime_type.unwrap_or("application/octet-stream"))))
     }
 }
 
@@ -62,9 +60,7 @@ impl<T: Serialize + Send + 'static> ResourceOutput for Json<T> {
     fn into_read(self, uri: &str, mime_type: Option<&str>) -> Result<ReadResult, OperationError> {
         let text = serde_json::to_string(&self.0).map_err(OperationError::internal)?;
         let contents = ResourceContents::text(uri, text);
-        Ok(ReadResult::new(
-            contents.with_mime_type(mime_type.unwrap_or("application/json")),
-        ))
+        Ok(ReadResult::new(contents.with_mime_type(mime_type.unwrap_or("application/json"))))
     }
 }
 
@@ -78,9 +74,7 @@ impl ResourceOutput for Vec<ResourceContents> {
     fn into_read(self, uri: &str, _: Option<&str>) -> Result<ReadResult, OperationError> {
         // An empty list would leave open whether the resource exists (specification: `server/resources`).
         if self.is_empty() {
-            return Err(OperationError::internal(format!(
-                "no contents were returned for {uri}"
-            )));
+            return Err(OperationError::internal(format!("no contents were returned for {uri}")));
         }
         Ok(self.into_iter().collect())
     }
@@ -100,8 +94,7 @@ impl<T: ResourceOutput, E: Into<OperationError> + Send + 'static> ResourceOutput
 
 impl<T: ResourceOutput> ResourceOutput for Option<T> {
     fn into_read(self, uri: &str, mime_type: Option<&str>) -> Result<ReadResult, OperationError> {
-        self.ok_or_else(OperationError::not_found)?
-            .into_read(uri, mime_type)
+        self.ok_or_else(OperationError::not_found)?.into_read(uri, mime_type)
     }
 }
 
@@ -109,10 +102,7 @@ impl<T: ResourceOutput> ResourceOutput for Option<T> {
 #[doc(hidden)]
 #[must_use]
 pub const fn resource_return<R: ResourceOutput>() -> Return<R> {
-    Return {
-        convert: convert::<R>,
-        schema: |_| None,
-    }
+    Return { convert: convert::<R>, schema: |_| None }
 }
 
 fn convert<R: ResourceOutput>(output: R, invocation: &Invocation) -> Result<Output, HandlerError> {
@@ -120,8 +110,5 @@ fn convert<R: ResourceOutput>(output: R, invocation: &Invocation) -> Result<Outp
         Target::Resource { uri, mime_type } => (&**uri, mime_type.as_deref()),
         Target::Operation(name) => (&**name, None),
     };
-    output
-        .into_read(uri, mime_type)
-        .map(Output::Resource)
-        .map_err(HandlerError::Operation)
+    output.into_read(uri, mime_type).map(Output::Resource).map_err(HandlerError::Operation)
 }

@@ -30,16 +30,13 @@ pub(super) async fn read<B: Body>(
     limit: usize,
     deadline: Instant,
 ) -> Result<Bytes, ReadError> {
-    let declared = headers
-        .get(http::header::CONTENT_LENGTH)
-        .and_then(|value| value.to_str().ok()?.parse::<u64>().ok());
+    let declared =
+        headers.get(http::header::CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse::<u64>().ok());
     if declared.is_some_and(|length| length > limit as u64) {
         return Err(ReadError::TooLarge);
     }
     let expected = usize::try_from(declared.unwrap_or(0)).unwrap_or(0).min(limit);
-    timeout_at(deadline, collect(body, limit, expected))
-        .await
-        .unwrap_or(Err(ReadError::TooSlow))
+    timeout_at(deadline, collect(body, limit, expected)).await.unwrap_or(Err(ReadError::TooSlow))
 }
 
 async fn collect<B: Body>(body: B, limit: usize, expected: usize) -> Result<Bytes, ReadError> {
@@ -130,10 +127,7 @@ impl ResponseBody {
     }
 
     pub(super) fn stream(calls: CallStream, keep_alive: Option<Duration>) -> Self {
-        let keep_alive = keep_alive.map(|every| KeepAlive {
-            every,
-            idle: Box::pin(sleep(every)),
-        });
+        let keep_alive = keep_alive.map(|every| KeepAlive { every, idle: Box::pin(sleep(every)) });
         Self(Inner::Stream(Box::new(EventStream { calls, keep_alive })))
     }
 }
@@ -169,9 +163,9 @@ impl Body for ResponseBody {
         match &mut self.0 {
             Inner::Whole(bytes) if bytes.is_empty() => Poll::Ready(None),
             Inner::Whole(bytes) => Poll::Ready(Some(Ok(Frame::data(std::mem::take(bytes))))),
-            Inner::Stream(stream) => stream
-                .poll_next(cx)
-                .map(|chunk| chunk.map(|chunk| Ok(Frame::data(chunk)))),
+            Inner::Stream(stream) => {
+                stream.poll_next(cx).map(|chunk| chunk.map(|chunk| Ok(Frame::data(chunk))))
+            }
         }
     }
 
@@ -207,11 +201,7 @@ mod tests {
         impl futures_core::Stream for Chunks {
             type Item = Result<Frame<Bytes>, Infallible>;
             fn poll_next(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Option<Self::Item>> {
-                Poll::Ready(
-                    self.0
-                        .pop_front()
-                        .map(|size| Ok(Frame::data(Bytes::from(vec![b'x'; size])))),
-                )
+                Poll::Ready(self.0.pop_front().map(|size| Ok(Frame::data(Bytes::from(vec![b'x'; size])))))
             }
         }
         StreamBody::new(Chunks(chunks))
@@ -223,9 +213,7 @@ mod tests {
             headers.insert(http::header::CONTENT_LENGTH, declared.into());
         }
         let deadline = Instant::now() + Duration::from_secs(1);
-        read(&headers, chunks(sizes), limit, deadline)
-            .await
-            .map(|bytes| bytes.len())
+        read(&headers, chunks(sizes), limit, deadline).await.map(|bytes| bytes.len())
     }
 
     #[tokio::test]
@@ -233,29 +221,17 @@ mod tests {
         for sizes in [&[10][..], &[3, 7], &[0, 5, 0, 5], &[1; 10], &[]] {
             let total: usize = sizes.iter().sum();
             for declared in [None, Some(total), Some(4)] {
-                assert_eq!(
-                    length(sizes, declared, 10).await,
-                    Ok(total),
-                    "{sizes:?} {declared:?}"
-                );
+                assert_eq!(length(sizes, declared, 10).await, Ok(total), "{sizes:?} {declared:?}");
             }
         }
     }
 
     #[tokio::test]
     async fn the_limit_holds_whatever_was_declared() {
-        for (sizes, declared) in [
-            (&[11][..], None),
-            (&[6, 5], None),
-            (&[1; 11], Some(4)),
-            (&[], Some(11)),
-            (&[5, 5, 1], Some(10)),
-        ] {
-            assert_eq!(
-                length(sizes, declared, 10).await,
-                Err(ReadError::TooLarge),
-                "{sizes:?} {declared:?}"
-            );
+        for (sizes, declared) in
+            [(&[11][..], None), (&[6, 5], None), (&[1; 11], Some(4)), (&[], Some(11)), (&[5, 5, 1], Some(10))]
+        {
+            assert_eq!(length(sizes, declared, 10).await, Err(ReadError::TooLarge), "{sizes:?} {declared:?}");
         }
     }
 

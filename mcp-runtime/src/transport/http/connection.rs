@@ -58,10 +58,7 @@ pub(crate) async fn accept(mut listener: impl Listener, service: HttpService, sh
 
 fn of_one_connection(error: &io::Error) -> bool {
     use io::ErrorKind::{ConnectionAborted, ConnectionRefused, ConnectionReset};
-    matches!(
-        error.kind(),
-        ConnectionAborted | ConnectionRefused | ConnectionReset
-    )
+    matches!(error.kind(), ConnectionAborted | ConnectionRefused | ConnectionReset)
 }
 
 async fn serve<Io>(io: Io, service: HttpService, shared: Arc<Shared>) -> Result<(), String>
@@ -73,9 +70,8 @@ where
         opened = tokio::time::timeout(limits.header_read_timeout, Socket::open(io, limits.write_timeout)) => opened,
         () = shared.lifecycle.reached(Phase::Draining) => return Ok(()),
     };
-    let (socket, version) = opened
-        .map_err(|_| "no request came".to_owned())?
-        .map_err(|error| error.to_string())?;
+    let (socket, version) =
+        opened.map_err(|_| "no request came".to_owned())?.map_err(|error| error.to_string())?;
     let service = service_fn(move |request: Request<Incoming>| {
         let service = service.clone();
         async move { Ok::<_, Infallible>(service.respond(request).await) }

@@ -6,12 +6,7 @@ use crate::protocol::{Condition, ProtocolError};
 
 /// Refuses a body that is not JSON.
 pub(super) fn check_content_type(headers: &HeaderMap) -> Result<(), ProtocolError> {
-    let refuse = |message: &str| {
-        Err(ProtocolError::new(
-            Condition::UnsupportedMediaType,
-            message.to_owned(),
-        ))
-    };
+    let refuse = |message: &str| Err(ProtocolError::new(Condition::UnsupportedMediaType, message.to_owned()));
     let mut types = headers.get_all(header::CONTENT_TYPE).iter();
     let Some(content_type) = types.next() else {
         return refuse("the header `Content-Type` is missing: send `application/json`");
@@ -26,43 +21,28 @@ pub(super) fn check_content_type(headers: &HeaderMap) -> Result<(), ProtocolErro
         return refuse("the header `Content-Type` is no text: send `application/json`");
     };
     let mut parts = content_type.split(';').map(str::trim);
-    let json = parts
-        .next()
-        .is_some_and(|media| media.eq_ignore_ascii_case("application/json"));
+    let json = parts.next().is_some_and(|media| media.eq_ignore_ascii_case("application/json"));
     let utf8 = parts.all(|parameter| match parameter.split_once('=') {
         Some((name, value)) if name.trim().eq_ignore_ascii_case("charset") => {
             value.trim().trim_matches('"').eq_ignore_ascii_case("utf-8")
         }
         _ => true,
     });
-    if json && utf8 {
-        Ok(())
-    } else {
-        refuse("the body must be `application/json`, in UTF-8")
-    }
+    if json && utf8 { Ok(()) } else { refuse("the body must be `application/json`, in UTF-8") }
 }
 
 /// Refuses a client that does not take both kinds of answer.
 pub(super) fn check_accept(headers: &HeaderMap) -> Result<(), ProtocolError> {
     let mut values = headers.get_all(header::ACCEPT).iter().peekable();
-    if values
-        .peek()
-        .is_some_and(|value| *value == "application/json, text/event-stream")
-    {
+    if values.peek().is_some_and(|value| *value == "application/json, text/event-stream") {
         return Ok(());
     }
     let (mut json, mut events) = (None, None);
-    for range in values
-        .filter_map(|value| value.to_str().ok())
-        .flat_map(|value| value.split(','))
-    {
+    for range in values.filter_map(|value| value.to_str().ok()).flat_map(|value| value.split(',')) {
         prefer(&mut json, range, "application", "json");
         prefer(&mut events, range, "text", "event-stream");
     }
-    if [json, events]
-        .iter()
-        .all(|found| found.is_some_and(|(_, accepted)| accepted))
-    {
+    if [json, events].iter().all(|found| found.is_some_and(|(_, accepted)| accepted)) {
         return Ok(());
     }
     let message = "answers are `application/json` or `text/event-stream`: send both in `Accept`";
@@ -82,9 +62,7 @@ fn prefer(found: &mut Option<(u8, bool)>, range: &str, kind: &str, subtype: &str
         _ => return,
     };
     let refused = parts.any(|parameter| {
-        let weight = parameter
-            .strip_prefix("q=")
-            .or_else(|| parameter.strip_prefix("Q="));
+        let weight = parameter.strip_prefix("q=").or_else(|| parameter.strip_prefix("Q="));
         weight.is_some_and(|weight| weight.trim().parse::<f32>().is_ok_and(|weight| weight <= 0.0))
     });
     if found.is_none_or(|(before, _)| specific >= before) {
@@ -103,23 +81,16 @@ mod tests {
 
     fn headers(name: header::HeaderName, values: &[&str]) -> HeaderMap {
         let mut headers = HeaderMap::new();
-        values
-            .iter()
-            .for_each(|value| drop(headers.append(&name, value.parse().unwrap())));
+        values.iter().for_each(|value| drop(headers.append(&name, value.parse().unwrap())));
         headers
     }
 
     #[test]
     fn json_in_utf8_is_taken() {
-        for good in [
-            "application/json",
-            "Application/JSON; charset=UTF-8",
-            "application/json;charset=\"utf-8\"; x=y",
-        ] {
-            assert!(
-                check_content_type(&headers(header::CONTENT_TYPE, &[good])).is_ok(),
-                "{good}"
-            );
+        for good in
+            ["application/json", "Application/JSON; charset=UTF-8", "application/json;charset=\"utf-8\"; x=y"]
+        {
+            assert!(check_content_type(&headers(header::CONTENT_TYPE, &[good])).is_ok(), "{good}");
         }
         for bad in [
             &["text/plain"][..],
@@ -128,10 +99,7 @@ mod tests {
             &[],
             &["application/json"; 2],
         ] {
-            assert!(
-                check_content_type(&headers(header::CONTENT_TYPE, bad)).is_err(),
-                "{bad:?}"
-            );
+            assert!(check_content_type(&headers(header::CONTENT_TYPE, bad)).is_err(), "{bad:?}");
         }
     }
 

@@ -44,10 +44,8 @@ struct Endpoints {
 
 impl HttpService {
     pub(crate) fn new(engines: impl IntoIterator<Item = Engine>, policy: HttpPolicy) -> Self {
-        let by_path = engines
-            .into_iter()
-            .map(|engine| (Arc::clone(&engine.catalog.info.path), engine))
-            .collect();
+        let by_path =
+            engines.into_iter().map(|engine| (Arc::clone(&engine.catalog.info.path), engine)).collect();
         Self(Arc::new(Endpoints { by_path, policy }))
     }
 
@@ -59,10 +57,7 @@ impl HttpService {
         let preflight = cors.is_some() && parts.method == Method::OPTIONS;
         let asked = preflight.then(|| parts.headers.clone());
         let mut response = match by_path.get(parts.uri.path()) {
-            None => refuse(
-                404,
-                &ProtocolError::new(Condition::InvalidRequest, "no endpoint at this path"),
-            ),
+            None => refuse(404, &ProtocolError::new(Condition::InvalidRequest, "no endpoint at this path")),
             Some(engine) => endpoint(engine, policy, parts, body).await,
         };
         if let Some(origin) = cors {
@@ -98,26 +93,17 @@ async fn endpoint<B: Body>(
             return refuse(413, &ProtocolError::new(Condition::TooLarge, message));
         }
         Err(ReadError::TooSlow) => {
-            return refuse(
-                408,
-                &ProtocolError::new(Condition::InvalidRequest, "the body took too long"),
-            );
+            return refuse(408, &ProtocolError::new(Condition::InvalidRequest, "the body took too long"));
         }
         Err(ReadError::Broken) => {
-            return refuse(
-                400,
-                &ProtocolError::new(Condition::InvalidRequest, "the body could not be read"),
-            );
+            return refuse(400, &ProtocolError::new(Condition::InvalidRequest, "the body could not be read"));
         }
     };
     let incoming = Incoming {
         body: &bytes,
         arrived,
         token: CancellationToken::new(),
-        channel: Channel::Http {
-            headers: parts.headers,
-            extensions: parts.extensions,
-        },
+        channel: Channel::Http { headers: parts.headers, extensions: parts.extensions },
     };
     match engine.handle(incoming).await {
         Reply::Answer(answer) => message(answer),
@@ -125,9 +111,7 @@ async fn endpoint<B: Body>(
         Reply::Stream(stream) => {
             let mut response = typed(ResponseBody::stream(stream, limits.keep_alive), EVENTS);
             // nginx and its kin would keep events back until a buffer is full.
-            response
-                .headers_mut()
-                .insert("x-accel-buffering", HeaderValue::from_static("no"));
+            response.headers_mut().insert("x-accel-buffering", HeaderValue::from_static("no"));
             response
         }
     }
@@ -160,14 +144,9 @@ fn message(answer: Answer) -> Response<ResponseBody> {
 /// A refusal before any message was read; it has no id.
 fn refuse(status: u16, error: &ProtocolError) -> Response<ResponseBody> {
     tracing::debug!(status, message = error.message(), "refused an HTTP request");
-    let mut response = message(Answer {
-        status,
-        ..Answer::error(error, None)
-    });
+    let mut response = message(Answer { status, ..Answer::error(error, None) });
     if status == 405 {
-        response
-            .headers_mut()
-            .insert(header::ALLOW, HeaderValue::from_static("POST"));
+        response.headers_mut().insert(header::ALLOW, HeaderValue::from_static("POST"));
     }
     response
 }
@@ -183,9 +162,7 @@ fn typed(body: ResponseBody, content_type: HeaderValue) -> Response<ResponseBody
 fn empty(status: StatusCode) -> Response<ResponseBody> {
     let mut response = Response::new(ResponseBody::whole(Bytes::new()));
     *response.status_mut() = status;
-    response
-        .headers_mut()
-        .insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
     response
 }
 

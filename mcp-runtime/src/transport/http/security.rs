@@ -30,10 +30,9 @@ impl HttpPolicy {
                 ));
             }
         }
-        for (setting, origins) in [
-            ("allowed_origins", &self.allowed_origins),
-            ("cors_origins", &self.cors_origins),
-        ] {
+        for (setting, origins) in
+            [("allowed_origins", &self.allowed_origins), ("cors_origins", &self.cors_origins)]
+        {
             for origin in origins {
                 let plain = origin.split_once("://").is_some_and(|(scheme, rest)| {
                     !scheme.is_empty() && !rest.is_empty() && !rest.contains(['/', '?', '#', '*', ' '])
@@ -53,20 +52,14 @@ impl HttpPolicy {
         let mut hosts = headers.get_all(header::HOST).iter();
         let named = hosts.next().map(HeaderValue::to_str);
         if hosts.next().is_some() {
-            return Err(ProtocolError::new(
-                Condition::Forbidden,
-                "the header `Host` comes twice",
-            ));
+            return Err(ProtocolError::new(Condition::Forbidden, "the header `Host` comes twice"));
         }
         // HTTP/2 has the host in the request's target.
         let host = match (uri.authority(), named) {
             (Some(authority), _) => authority.as_str(),
             (None, Some(Ok(host))) => host,
             (None, _) => {
-                return Err(ProtocolError::new(
-                    Condition::Forbidden,
-                    "the header `Host` is missing",
-                ));
+                return Err(ProtocolError::new(Condition::Forbidden, "the header `Host` is missing"));
             }
         };
         if self.serves(host) {
@@ -85,18 +78,12 @@ impl HttpPolicy {
             return Ok(());
         };
         if origins.next().is_some() {
-            return Err(ProtocolError::new(
-                Condition::Forbidden,
-                "the header `Origin` comes twice",
-            ));
+            return Err(ProtocolError::new(Condition::Forbidden, "the header `Origin` comes twice"));
         }
         let origin = String::from_utf8_lossy(origin.as_bytes());
         let named = |list: &[String]| list.iter().any(|allowed| allowed.eq_ignore_ascii_case(&origin));
         let own = origin.split_once("://").is_some_and(|(scheme, host)| {
-            ["http", "https"]
-                .iter()
-                .any(|http| scheme.eq_ignore_ascii_case(http))
-                && self.serves(host)
+            ["http", "https"].iter().any(|http| scheme.eq_ignore_ascii_case(http)) && self.serves(host)
         });
         if own || named(&self.allowed_origins) || named(&self.cors_origins) {
             return Ok(());
@@ -112,11 +99,7 @@ impl HttpPolicy {
         match &self.allowed_hosts {
             Some(allowed) => allowed.iter().any(|allowed| {
                 // A name without a port is meant with any.
-                let compared = if without_port(allowed).len() == allowed.len() {
-                    name
-                } else {
-                    host
-                };
+                let compared = if without_port(allowed).len() == allowed.len() { name } else { host };
                 allowed.eq_ignore_ascii_case(compared)
             }),
             None => {
@@ -140,21 +123,14 @@ fn without_port(host: &str) -> &str {
     match host.rsplit_once(':') {
         // The last colon of a bare IPv6 address is no port's.
         Some((name, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) && !port.is_empty() => {
-            if name.starts_with('[') && !name.ends_with(']') {
-                host
-            } else {
-                name
-            }
+            if name.starts_with('[') && !name.ends_with(']') { host } else { name }
         }
         _ => host,
     }
 }
 
 fn is_loopback_address(name: &str) -> bool {
-    let bare = name
-        .strip_prefix('[')
-        .and_then(|name| name.strip_suffix(']'))
-        .unwrap_or(name);
+    let bare = name.strip_prefix('[').and_then(|name| name.strip_suffix(']')).unwrap_or(name);
     bare.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
 }
 
@@ -170,10 +146,7 @@ pub(super) fn allow_cors(headers: &mut HeaderMap, origin: HeaderValue) {
 
 /// The headers that answer a browser's question before its request.
 pub(super) fn allow_preflight(headers: &mut HeaderMap, request: &HeaderMap) {
-    headers.insert(
-        header::ACCESS_CONTROL_ALLOW_METHODS,
-        HeaderValue::from_static("POST"),
-    );
+    headers.insert(header::ACCESS_CONTROL_ALLOW_METHODS, HeaderValue::from_static("POST"));
     headers.insert(header::ACCESS_CONTROL_MAX_AGE, HeaderValue::from_static("600"));
     // Whatever the page wants to send is checked when it sends it; `*` would not cover `Authorization`.
     if let Some(wanted) = request.get(HeaderName::from_static("access-control-request-headers")) {
@@ -187,10 +160,7 @@ mod tests {
 
     fn policy(hosts: Option<&[&str]>) -> HttpPolicy {
         let allowed_hosts = hosts.map(|hosts| hosts.iter().map(|host| (*host).to_owned()).collect());
-        HttpPolicy {
-            allowed_hosts,
-            ..HttpPolicy::default()
-        }
+        HttpPolicy { allowed_hosts, ..HttpPolicy::default() }
     }
 
     fn host(policy: &HttpPolicy, host: &str) -> bool {
@@ -208,14 +178,7 @@ mod tests {
     #[test]
     fn loopback_names_are_served_by_default() {
         let policy = policy(None);
-        for good in [
-            "localhost",
-            "LOCALHOST:80",
-            "127.0.0.1:8081",
-            "[::1]:9",
-            "[::1]",
-            "127.0.0.2",
-        ] {
+        for good in ["localhost", "LOCALHOST:80", "127.0.0.1:8081", "[::1]:9", "[::1]", "127.0.0.2"] {
             assert!(host(&policy, good), "{good}");
         }
         for bad in [
@@ -248,9 +211,7 @@ mod tests {
         headers.insert(header::HOST, HeaderValue::from_static("localhost"));
         assert!(policy(None).check_host(&uri, &headers).is_err());
         assert!(
-            policy(None)
-                .check_host(&Uri::from_static("http://localhost:1/mcp"), &HeaderMap::new())
-                .is_ok()
+            policy(None).check_host(&Uri::from_static("http://localhost:1/mcp"), &HeaderMap::new()).is_ok()
         );
     }
 
@@ -278,13 +239,9 @@ mod tests {
         ] {
             assert!(origin(&policy, good), "{good}");
         }
-        for bad in [
-            "null",
-            "http://evil.example.com",
-            "http://app.example.com",
-            "ftp://localhost",
-            "localhost",
-        ] {
+        for bad in
+            ["null", "http://evil.example.com", "http://app.example.com", "ftp://localhost", "localhost"]
+        {
             assert!(!origin(&policy, bad), "{bad}");
         }
         assert!(policy.check_origin(&HeaderMap::new()).is_ok());
@@ -293,11 +250,8 @@ mod tests {
     #[test]
     fn what_is_no_host_or_origin_is_a_fault() {
         let mut policy = policy(Some(&["https://a.example.com", "*.example.com"]));
-        policy.cors_origins = vec![
-            "*".to_owned(),
-            "https://a/b".to_owned(),
-            "https://fine.example.com:8443".to_owned(),
-        ];
+        policy.cors_origins =
+            vec!["*".to_owned(), "https://a/b".to_owned(), "https://fine.example.com:8443".to_owned()];
         assert_eq!(policy.faults().len(), 4);
     }
 }

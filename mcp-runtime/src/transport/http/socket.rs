@@ -48,16 +48,7 @@ impl<Io: AsyncRead + AsyncWrite + Unpin> Socket<Io> {
                 break Version::Http2;
             }
         };
-        Ok((
-            Self {
-                io,
-                first,
-                given: 0,
-                write_timeout,
-                stalled: None,
-            },
-            version,
-        ))
+        Ok((Self { io, first, given: 0, write_timeout, stalled: None }, version))
     }
 
     /// Ends a write that has been pending for too long.
@@ -163,16 +154,10 @@ mod tests {
             version(&[b"POST / HTTP/1.1\r\n"]).await,
             (Version::Http1, b"POST / HTTP/1.1\r\n".to_vec())
         );
-        assert_eq!(
-            version(&[b"P", b"UT /", b" more"]).await,
-            (Version::Http1, b"PUT / more".to_vec())
-        );
+        assert_eq!(version(&[b"P", b"UT /", b" more"]).await, (Version::Http1, b"PUT / more".to_vec()));
         let (first, rest) = HTTP2_PREFACE.split_at(7);
         let (seen, all) = version(&[first, rest, b"frames"]).await;
-        assert_eq!(
-            (seen, all),
-            (Version::Http2, [&HTTP2_PREFACE[..], b"frames"].concat())
-        );
+        assert_eq!((seen, all), (Version::Http2, [&HTTP2_PREFACE[..], b"frames"].concat()));
         assert_eq!(version(&[b"PRI"]).await, (Version::Http1, b"PRI".to_vec()));
         assert_eq!(version(&[]).await, (Version::Http1, Vec::new()));
     }
@@ -194,16 +179,7 @@ mod tests {
         let (mut socket, _) = {
             let mut io = server;
             io.write_all(b"").await.unwrap();
-            (
-                Socket {
-                    io,
-                    first: Vec::new(),
-                    given: 0,
-                    write_timeout: TIMEOUT,
-                    stalled: None,
-                },
-                (),
-            )
+            (Socket { io, first: Vec::new(), given: 0, write_timeout: TIMEOUT, stalled: None }, ())
         };
         let began = tokio::time::Instant::now();
         let error = socket.write_all(&[0; 24]).await.unwrap_err();

@@ -12,6 +12,7 @@ mod tests;
 use std::{
     any::Any,
     collections::BTreeMap,
+    convert::Infallible,
     future::{pending, poll_fn},
     io,
     panic::{AssertUnwindSafe, catch_unwind},
@@ -59,9 +60,10 @@ where
     let mut session = Session { engine, outgoing, in_flight: Arc::default(), tasks: JoinSet::new() };
     let mut writing = pin!(output::write(output, queue, limits.write_timeout));
     let mut stopped = pin!(lifecycle.reached(Phase::Stopped));
-
+    // Kept to the end: a client whose input closes might not wait for its answers.
+    let mut lines = Lines::new(input, limits.max_body_bytes);
     tokio::select! {
-        read = session.read(Lines::new(input, limits.max_body_bytes)) => read?,
+        read = session.read(&mut lines) => read?,
         written = &mut writing => return session.abandon(written),
     }
     at_end();
@@ -93,9 +95,10 @@ struct Session<'e> {
 
 impl Session<'_> {
     /// Reads until the input ends or the server drains.
-    async fn read<R: AsyncRead + Unpin>(&mut self, mut lines: Lines<R>) -> io::Result<()> {
+    async fn read<R: AsyncRead + Unpin>(&mut self, lines: &mut Lines<R>) -> io::Result<()> {
         let limits = &self.engine.shared.limits;
         let most = limits.max_concurrent_handlers.saturating_add(limits.handler_queue);
+        let (starting, mut started) = mpsc::channel(1);
         let mut draining = pin!(self.engine.shared.lifecycle.reached(Phase::Draining));
         loop {
             let line = tokio::select! {
@@ -106,21 +109,25 @@ impl Session<'_> {
                 line = lines.next(), if self.tasks.len() < most => line?,
             };
             match line {
-                Some(line) => self.begin(line).await,
-                None => return Ok(()),
+                Some(line) => self.begin(line, starting.clone()).await,
+                None => break,
             }
         }
+        // The end of the input may be the end of the server, which would refuse what it has not begun.
+        drop(starting);
+        started.recv().await;
+        Ok(())
     }
 
     /// Takes a line in its turn: a request is in flight before the next line is read, which may cancel it.
-    async fn begin(&mut self, line: Line) {
+    async fn begin(&mut self, line: Line, starting: mpsc::Sender<Infallible>) {
         let exchange = Exchange {
             engine: self.engine.clone(),
             token: CancellationToken::new(),
             in_flight: Arc::clone(&self.in_flight),
             outgoing: self.outgoing.clone(),
         };
-        let mut exchange = Box::pin(exchange.run(line));
+        let mut exchange = Box::pin(exchange.run(line, starting));
         if poll_fn(|cx| Poll::Ready(exchange.as_mut().poll(cx))).await.is_pending() {
             self.tasks.spawn(exchange);
         }
@@ -150,7 +157,7 @@ struct Exchange {
 
 impl Exchange {
     /// Its first poll takes the message in and is prompt.
-    async fn run(self, line: Line) {
+    async fn run(self, line: Line, starting: mpsc::Sender<Infallible>) {
         let arrived = Instant::now();
         let line = match line {
             Line::Whole(line) => line,
@@ -181,7 +188,7 @@ impl Exchange {
             channel: Channel::Lines { extensions: Extensions::new() },
         };
         let answered = async {
-            match guarded(self.engine.handle_parsed(&envelope, incoming)).await {
+            match guarded(self.engine.handle_parsed(&envelope, incoming), starting).await {
                 Ok(reply) => self.send_reply(reply, ticket).await,
                 Err(panic) => {
                     tracing::error!(panic = panic_message(&*panic), "a request panicked outside of its handler");
@@ -260,12 +267,17 @@ fn is_notification(line: &[u8]) -> bool {
 
 type Payload = Box<dyn Any + Send>;
 
-/// Keeps a panic of the application's own code (an admission, a rate limit) to its request.
-async fn guarded<F: Future>(future: F) -> Result<F::Output, Payload> {
-    let mut future = pin!(future);
-    poll_fn(|cx| match catch_unwind(AssertUnwindSafe(|| future.as_mut().poll(cx))) {
-        Ok(poll) => poll.map(Ok),
-        Err(panic) => Poll::Ready(Err(panic)),
+/// Keeps a panic of the application's own code (an admission, a rate limit) to its request; drops `starting` after the
+/// first poll.
+async fn guarded<F: Future>(future: F, starting: mpsc::Sender<Infallible>) -> Result<F::Output, Payload> {
+    let (mut future, mut starting) = (pin!(future), Some(starting));
+    poll_fn(|cx| {
+        let polled = catch_unwind(AssertUnwindSafe(|| future.as_mut().poll(cx)));
+        starting = None;
+        match polled {
+            Ok(poll) => poll.map(Ok),
+            Err(panic) => Poll::Ready(Err(panic)),
+        }
     })
     .await
 }

@@ -1,6 +1,6 @@
 use mcp_runtime::prelude::*;
 
 #[mcp_resource_list]
-use std::fmt;
+pub use std::fmt;
 
 fn main() {}

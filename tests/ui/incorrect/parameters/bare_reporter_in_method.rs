@@ -1,3 +1,5 @@
+#![allow(unused_variables)]
+
 use mcp_runtime::prelude::*;
 
 #[mcp_endpoint(path = "/mcp", name = "catalog", version = "1.0.0")]

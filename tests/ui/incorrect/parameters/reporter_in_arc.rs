@@ -1,3 +1,5 @@
+#![allow(unused_variables)]
+
 use std::sync::Arc;
 
 use mcp_runtime::prelude::*;

@@ -1,0 +1,201 @@
+//! The start of a handler: its arguments, the client's capabilities, a place, a deadline.
+
+use std::sync::Arc;
+
+use serde_json::{Map, Value};
+use tokio::time::{Instant, timeout_at};
+
+use super::{
+    Answer, Engine, Reply,
+    answer::{Answerer, Kind, bad_arguments},
+    call::{Call, Outcome},
+    headers,
+    request::{Admitted, Carried, RETRY, Refused, late, mismatch},
+};
+use crate::{
+    handler::{
+        ArgumentReader, CancellationToken, HandlerFuture, Invocation, InvocationParts, Outbox,
+        Target as Addressed, WorkGuard,
+    },
+    protocol::{Arguments, ClientCapabilities, Condition, Fault, ProtocolError, write_response},
+    registry::{
+        Capabilities,
+        catalog::{Entry, ToolEntry},
+    },
+};
+
+impl Engine {
+    pub(super) async fn call_tool(
+        &self,
+        request: Admitted<'_>,
+        tool: &Arc<ToolEntry>,
+        arguments: Option<&Arguments<'_>>,
+        carried: Carried,
+    ) -> Result<Reply, Refused> {
+        if carried.mirrored {
+            let faults = headers::argument_faults(&carried.headers, &tool.headers, arguments);
+            if !faults.is_empty() {
+                return Err(mismatch(faults).into());
+            }
+        }
+        if let Some(validator) = &tool.input {
+            let faults = validator.faults(&value(arguments, &tool.optional));
+            if !faults.is_empty() {
+                return Ok(self.refuse_arguments(&request, &tool.entry, &faults));
+            }
+        }
+        let reader = ArgumentReader::json(arguments, tool.known.as_deref());
+        self.invoke(request, &tool.entry, Kind::Tool(Arc::clone(tool)), reader, carried).await
+    }
+
+    /// A tool's refusal is a result that its caller's model can read.
+    fn refuse_arguments(&self, request: &Admitted<'_>, entry: &Entry, faults: &[Fault]) -> Reply {
+        let result = bad_arguments(&entry.name, faults);
+        let mut message = Vec::new();
+        write_response(&request.id, &mut message, |out| result.write_result(&self.catalog.server_info, out));
+        Reply::Answer(Answer::ok(message))
+    }
+
+    /// Reads the arguments, waits for a place, and runs the handler.
+    pub(super) async fn invoke(
+        &self,
+        request: Admitted<'_>,
+        entry: &Entry,
+        kind: Kind,
+        mut reader: ArgumentReader<'_>,
+        carried: Carried,
+    ) -> Result<Reply, Refused> {
+        let shared = &self.shared;
+        let deadline = request.arrived + entry.timeout.unwrap_or(shared.limits.request_timeout);
+        let is_tool = matches!(kind, Kind::Tool(_));
+        let (token, outbox) =
+            (carried.token.clone(), outbox(&request, &carried, shared.limits.progress_queue));
+        let caller = request.caller.clone();
+        let invocation = self.invocation(&request, entry, &kind, carried, outbox.clone(), deadline);
+        let Some(handler) = entry.runner.start(&mut reader, &invocation) else {
+            let faults = reader.into_faults();
+            return match &kind {
+                Kind::Tool(_) => Ok(self.refuse_arguments(&request, entry, &faults)),
+                Kind::Resource { uri, .. } => {
+                    Err(super::answer::unknown_resource(uri).with_faults(faults).into())
+                }
+                _ => Err(ProtocolError::new(Condition::NotFound, "invalid arguments")
+                    .with_faults(faults)
+                    .into()),
+            };
+        };
+        check_capabilities(entry.requires, &invocation)?;
+        let answerer = Answerer {
+            id: request.id,
+            catalog: Arc::clone(&self.catalog),
+            kind,
+            handler: Arc::clone(&entry.place),
+        };
+        let admitted = timeout_at(deadline, async {
+            if is_tool {
+                self.limit(shared.tool_limit.as_deref(), &caller, request.envelope, Some(&entry.name))
+                    .await?;
+            }
+            let full =
+                || ProtocolError::new(Condition::Overloaded, "too many requests at once").retry_after(RETRY);
+            Ok::<_, Refused>(shared.gate.enter().await.map_err(|_| full())?)
+        });
+        let place = admitted.await.map_err(|_| late())??;
+        Ok(self.run(handler, invocation, (token, outbox), deadline, answerer, place).await)
+    }
+
+    async fn run(
+        &self,
+        handler: HandlerFuture,
+        invocation: Invocation,
+        signals: (CancellationToken, Option<Arc<Outbox>>),
+        deadline: Instant,
+        answerer: Answerer,
+        place: tokio::sync::OwnedSemaphorePermit,
+    ) -> Reply {
+        let guard = Arc::new(WorkGuard::new(place));
+        invocation.set_work(&guard);
+        drop(invocation);
+        let call = Call::new(handler, signals, deadline, answerer, Arc::clone(&self.shared), guard);
+        match call.run().await {
+            Outcome::Answer(answer) => Reply::Answer(answer),
+            Outcome::Stream(stream) => Reply::Stream(stream),
+        }
+    }
+
+    fn invocation(
+        &self,
+        request: &Admitted<'_>,
+        entry: &Entry,
+        kind: &Kind,
+        carried: Carried,
+        outbox: Option<Arc<Outbox>>,
+        deadline: Instant,
+    ) -> Invocation {
+        let mut meta = Vec::new();
+        request.meta.entries().write_json(&mut meta);
+        let target = match kind {
+            Kind::Resource { uri, mime_type, .. } => {
+                Addressed::Resource { uri: uri.clone(), mime_type: mime_type.clone() }
+            }
+            _ => Addressed::Operation(Arc::clone(&entry.name)),
+        };
+        Invocation::new(InvocationParts {
+            request_id: request.id.clone(),
+            revision: request.revision,
+            meta: String::from_utf8(meta).unwrap_or_default().into(),
+            endpoint: Arc::clone(&self.catalog.info),
+            target,
+            caller: request.caller.clone(),
+            headers: carried.headers,
+            extensions: carried.extensions,
+            state: Arc::clone(&self.shared.state),
+            cancellation: carried.token,
+            progress_token: outbox.as_ref().and(request.meta.progress_token.value().cloned()),
+            log_level: request.meta.log_level.value().copied(),
+            outbox,
+            deadline: Some(deadline),
+            blocking: Arc::clone(&self.shared.blocking),
+        })
+    }
+}
+
+/// Where progress and logs go, if the request asks for any.
+fn outbox(request: &Admitted<'_>, carried: &Carried, capacity: usize) -> Option<Arc<Outbox>> {
+    let wanted = request.meta.progress_token.value().is_some() || request.meta.log_level.value().is_some();
+    wanted.then(|| Arc::new(Outbox::new(carried.framing, capacity)))
+}
+
+fn check_capabilities(required: Capabilities, invocation: &Invocation) -> Result<(), ProtocolError> {
+    if required == Capabilities::default() {
+        return Ok(());
+    }
+    let context = invocation.context();
+    let missing = missing_capabilities(required, context.client_capabilities());
+    if missing.is_empty() {
+        return Ok(());
+    }
+    let names: Vec<&str> = missing.keys().map(String::as_str).collect();
+    let message = format!("the client must declare: {}", names.join(", "));
+    Err(ProtocolError::new(Condition::MissingCapability, message).with_data("requiredCapabilities", missing))
+}
+
+fn missing_capabilities(required: Capabilities, declared: &ClientCapabilities) -> Map<String, Value> {
+    let checks = [
+        ("sampling", required.sampling, declared.sampling()),
+        ("elicitation", required.elicitation, declared.elicitation_form() || declared.elicitation_url()),
+        ("roots", required.roots, declared.roots()),
+    ];
+    let missing = checks.into_iter().filter(|(_, required, declared)| *required && !declared);
+    missing.map(|(name, ..)| (name.to_owned(), Value::Object(Map::new()))).collect()
+}
+
+/// All arguments as one value for a validator: null for what may be absent counts as absent.
+fn value(arguments: Option<&Arguments<'_>>, optional: &[String]) -> Value {
+    let entries = arguments.into_iter().flat_map(Arguments::iter);
+    let present =
+        entries.filter(|(name, raw)| raw.get() != "null" || optional.iter().all(|optional| optional != name));
+    let parsed =
+        present.map(|(name, raw)| (name.to_owned(), serde_json::from_str(raw.get()).unwrap_or_default()));
+    Value::Object(parsed.collect())
+}

@@ -1,0 +1,186 @@
+//! A request in the making.
+
+use std::{future::Future, marker::PhantomData, pin::Pin};
+
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+
+use super::{
+    client::Profile,
+    error::RpcError,
+    response::{Answered, CompletionResponse, PromptResponse, Response, ToolResponse},
+    running::Running,
+};
+use crate::{engine::Engine, protocol::keys, transport::in_process::Exchange};
+
+/// A request in the making: awaiting it makes the request, and returns a `T`.
+///
+/// ```no_run
+/// # async fn example(client: mcp_runtime::testing::Client) -> Result<(), Box<dyn std::error::Error>> {
+/// let response = client.call("search").arg("query", "bolt").arg("limit", 5).await?;
+/// # Ok(())
+/// # }
+/// ```
+#[must_use = "a call does nothing until it is awaited or started"]
+pub struct Call<T> {
+    engine: Engine,
+    profile: Profile,
+    id: i64,
+    method: String,
+    params: Map<String, Value>,
+    answer: PhantomData<fn() -> T>,
+}
+
+/// The setters of what goes with a request, for a [`Call`] and for all calls of a client.
+macro_rules! profile_setters {
+    ($(#[$attribute:meta])*) => {
+        /// Declares what the client can do, such as `json!({ "sampling": {} })`.
+        $(#[$attribute])*
+        pub fn capabilities(self, capabilities: serde_json::Value) -> Self {
+            self.meta(crate::protocol::keys::CLIENT_CAPABILITIES, capabilities)
+        }
+
+        /// Sets what the client calls itself.
+        $(#[$attribute])*
+        pub fn client_info(self, name: impl Into<String>, version: impl Into<String>) -> Self {
+            let info = serde_json::json!({ "name": name.into(), "version": version.into() });
+            self.meta(crate::protocol::keys::CLIENT_INFO, info)
+        }
+
+        /// Asks for log messages, of this level and above.
+        $(#[$attribute])*
+        pub fn log_level(self, level: crate::protocol::LogLevel) -> Self {
+            self.meta(crate::protocol::keys::LOG_LEVEL, level.as_str())
+        }
+
+        /// Sets a value of `_meta`.
+        $(#[$attribute])*
+        pub fn meta(mut self, key: impl Into<String>, value: impl Into<serde_json::Value>) -> Self {
+            self.profile.meta.insert(key.into(), value.into());
+            self
+        }
+
+        /// Adds what a layer in front would have put into an HTTP request: handlers take it as `Extension<T>`, and
+        /// an admission can read it.
+        $(#[$attribute])*
+        pub fn extension<E: Clone + Send + Sync + 'static>(mut self, value: E) -> Self {
+            self.profile.extensions.insert(value);
+            self
+        }
+    };
+}
+pub(super) use profile_setters;
+
+impl Call<Response> {
+    #[track_caller]
+    pub(super) fn new(engine: Engine, profile: Profile, id: i64, method: String, params: &impl Serialize) -> Self {
+        Self { engine, profile, id, method, params: object("the parameters", params), answer: PhantomData }
+    }
+
+    /// The same request with an answer of another type.
+    pub(super) fn answered<T>(self) -> Call<T> {
+        let Self { engine, profile, id, method, params, answer: _ } = self;
+        Call { engine, profile, id, method, params, answer: PhantomData }
+    }
+}
+
+impl<T: Answered> Call<T> {
+    profile_setters!();
+
+    /// Asks for progress, which the response then has.
+    pub fn with_progress(self) -> Self {
+        let token = self.id;
+        self.meta(keys::PROGRESS_TOKEN, token)
+    }
+
+    /// Makes the request, and returns while it runs.
+    ///
+    /// # Panics
+    /// Outside of a tokio runtime.
+    pub fn start(mut self) -> Running<T> {
+        let meta = self.params.entry("_meta").or_insert_with(|| json!({}));
+        if let Value::Object(meta) = meta {
+            for (key, value) in self.profile.meta {
+                meta.entry(key).or_insert(value);
+            }
+        }
+        let message = json!({ "jsonrpc": "2.0", "id": self.id, "method": self.method, "params": self.params });
+        Running::new(Exchange::begin(self.engine, message.to_string().into(), self.profile.extensions))
+    }
+
+    fn argument(mut self, place: &[&str], name: String, value: Value) -> Self {
+        let arguments = place.iter().fold(&mut self.params, |object, key| {
+            let member = object.entry(*key).or_insert_with(|| json!({}));
+            member.as_object_mut().expect("arguments are an object")
+        });
+        arguments.insert(name, value);
+        self
+    }
+}
+
+/// The setters of arguments.
+macro_rules! argument_setters {
+    ($($response:ident),*) => {$(
+        impl Call<$response> {
+            /// Sets an argument.
+            ///
+            /// # Panics
+            /// If the value can't be JSON.
+            #[track_caller]
+            pub fn arg(self, name: impl Into<String>, value: impl Serialize) -> Self {
+                let name = name.into();
+                let value = json(&name, &value);
+                self.argument(&["arguments"], name, value)
+            }
+
+            /// Sets all arguments of an object.
+            ///
+            /// # Panics
+            /// If `arguments` is not an object.
+            #[track_caller]
+            pub fn args(self, arguments: impl Serialize) -> Self {
+                let arguments = object("the arguments", &arguments);
+                arguments.into_iter().fold(self, |call, (name, value)| call.argument(&["arguments"], name, value))
+            }
+        }
+    )*};
+}
+argument_setters!(ToolResponse, PromptResponse);
+
+impl Call<CompletionResponse> {
+    /// Names an argument that has its value already.
+    pub fn chosen(self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.argument(&["context", "arguments"], name.into(), value.into().into())
+    }
+}
+
+#[track_caller]
+fn json(what: &str, value: &impl Serialize) -> Value {
+    match serde_json::to_value(value) {
+        Ok(value) => value,
+        Err(error) => panic!("{what} can't be JSON: {error}"),
+    }
+}
+
+#[track_caller]
+fn object(what: &str, value: &impl Serialize) -> Map<String, Value> {
+    match json(what, value) {
+        Value::Object(members) => members,
+        other => panic!("{what} must be an object, not {other}"),
+    }
+}
+
+impl<T: Answered> IntoFuture for Call<T> {
+    type Output = Result<T, RpcError>;
+    type IntoFuture = Pin<Box<dyn Future<Output = Self::Output> + Send>>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(async move { self.start().finish().await })
+    }
+}
+
+impl<T> std::fmt::Debug for Call<T> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Call").field("method", &self.method).field("params", &self.params).finish_non_exhaustive()
+    }
+}

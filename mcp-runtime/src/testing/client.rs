@@ -1,0 +1,205 @@
+//! The client itself.
+
+use std::sync::{
+    Arc,
+    atomic::{AtomicI64, Ordering::Relaxed},
+};
+
+use http::Extensions;
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+
+use super::{
+    call::{Call, profile_setters},
+    error::RpcError,
+    response::{CompletionResponse, PromptResponse, ReadResponse, Response, ToolResponse},
+    running::parse,
+};
+use crate::{
+    engine::Engine,
+    protocol::{Revision, keys},
+    server::McpServer,
+    transport::in_process::Exchange,
+};
+
+/// A client of one endpoint, in the process; see the [module](super) for how it is used.
+///
+/// Its settings hold for every request that it makes afterwards; a [`Call`] has the same setters for itself. Clones
+/// share the endpoint and the count of ids.
+///
+/// Methods that make a request need a tokio runtime.
+#[derive(Clone)]
+pub struct Client {
+    engine: Engine,
+    ids: Arc<AtomicI64>,
+    profile: Profile,
+}
+
+/// What goes with each request.
+#[derive(Clone)]
+pub(super) struct Profile {
+    pub(super) meta: Map<String, Value>,
+    pub(super) extensions: Extensions,
+}
+
+impl Client {
+    /// A client of the only endpoint of a server. It declares no capabilities.
+    ///
+    /// # Panics
+    /// If the server has several endpoints: see [`at`](Self::at).
+    #[track_caller]
+    #[must_use]
+    pub fn new(server: &McpServer) -> Self {
+        match &*server.engines {
+            [engine] => Self::over(engine.clone()),
+            _ => panic!("the server has several endpoints ({server:?}): name one with `Client::at`"),
+        }
+    }
+
+    /// A client of the endpoint at a path.
+    ///
+    /// # Panics
+    /// If the server has no such endpoint.
+    #[track_caller]
+    #[must_use]
+    pub fn at(server: &McpServer, path: &str) -> Self {
+        match server.engines.iter().find(|engine| &*engine.catalog.info.path == path) {
+            Some(engine) => Self::over(engine.clone()),
+            None => panic!("the server has no endpoint at `{path}`: {server:?}"),
+        }
+    }
+
+    fn over(engine: Engine) -> Self {
+        let meta = [
+            (keys::PROTOCOL_VERSION.to_owned(), Revision::LATEST.as_str().into()),
+            (keys::CLIENT_CAPABILITIES.to_owned(), json!({})),
+        ];
+        let profile = Profile { meta: Map::from_iter(meta), extensions: Extensions::new() };
+        Self { engine, ids: Arc::default(), profile }.client_info("mcp-runtime-testing", env!("CARGO_PKG_VERSION"))
+    }
+
+    profile_setters!(#[must_use]);
+
+    /// Calls a tool.
+    pub fn call(&self, tool: impl Into<String>) -> Call<ToolResponse> {
+        self.request("tools/call", json!({ "name": tool.into() })).answered()
+    }
+
+    /// Reads a resource.
+    pub fn read(&self, uri: impl Into<String>) -> Call<ReadResponse> {
+        self.request("resources/read", json!({ "uri": uri.into() })).answered()
+    }
+
+    /// Gets a prompt.
+    pub fn prompt(&self, name: impl Into<String>) -> Call<PromptResponse> {
+        self.request("prompts/get", json!({ "name": name.into() })).answered()
+    }
+
+    /// Completes an argument of a prompt, of which `value` has been typed.
+    pub fn complete_prompt(
+        &self,
+        prompt: impl Into<String>,
+        argument: impl Into<String>,
+        value: impl Into<String>,
+    ) -> Call<CompletionResponse> {
+        self.complete(json!({ "type": "ref/prompt", "name": prompt.into() }), argument.into(), value.into())
+    }
+
+    /// Completes a variable of a resource template, of which `value` has been typed.
+    pub fn complete_resource(
+        &self,
+        template: impl Into<String>,
+        variable: impl Into<String>,
+        value: impl Into<String>,
+    ) -> Call<CompletionResponse> {
+        self.complete(json!({ "type": "ref/resource", "uri": template.into() }), variable.into(), value.into())
+    }
+
+    fn complete(&self, reference: Value, name: String, value: String) -> Call<CompletionResponse> {
+        let params = json!({ "ref": reference, "argument": { "name": name, "value": value } });
+        self.request("completion/complete", params).answered()
+    }
+
+    /// Asks the server what it is and can do.
+    pub fn discover(&self) -> Call<Response> {
+        self.request("server/discover", json!({}))
+    }
+
+    /// All tools, from every page of the list.
+    ///
+    /// # Errors
+    /// As the server answers; -32601 if it has no tools.
+    pub async fn list_tools(&self) -> Result<Vec<Value>, RpcError> {
+        self.list("tools/list", "tools").await
+    }
+
+    /// All resources, from every page of the list.
+    ///
+    /// # Errors
+    /// As the server answers; -32601 if it has no resources.
+    pub async fn list_resources(&self) -> Result<Vec<Value>, RpcError> {
+        self.list("resources/list", "resources").await
+    }
+
+    /// All resource templates, from every page of the list.
+    ///
+    /// # Errors
+    /// As the server answers; -32601 if it has no resources.
+    pub async fn list_resource_templates(&self) -> Result<Vec<Value>, RpcError> {
+        self.list("resources/templates/list", "resourceTemplates").await
+    }
+
+    /// All prompts, from every page of the list.
+    ///
+    /// # Errors
+    /// As the server answers; -32601 if it has no prompts.
+    pub async fn list_prompts(&self) -> Result<Vec<Value>, RpcError> {
+        self.list("prompts/list", "prompts").await
+    }
+
+    async fn list(&self, method: &str, member: &str) -> Result<Vec<Value>, RpcError> {
+        let (mut items, mut params) = (Vec::new(), json!({}));
+        loop {
+            let mut page = self.request(method, &params).await?.into_result();
+            match page[member].take() {
+                Value::Array(more) => items.extend(more),
+                other => panic!("`{method}` answered with `{member}`: {other}"),
+            }
+            let next = page["nextCursor"].take();
+            if next.is_null() {
+                return Ok(items);
+            }
+            assert_ne!(next, params["cursor"], "`{method}` gives the cursor of a page for the next one");
+            params = json!({ "cursor": next });
+        }
+    }
+
+    /// Makes any request. `_meta` is added to the parameters, unless they have one.
+    ///
+    /// # Panics
+    /// If `params` is not an object.
+    #[track_caller]
+    pub fn request(&self, method: impl Into<String>, params: impl Serialize) -> Call<Response> {
+        let id = self.ids.fetch_add(1, Relaxed) + 1;
+        Call::new(self.engine.clone(), self.profile.clone(), id, method.into(), &params)
+    }
+
+    /// Sends any bytes, as one message; returns all that the server sends for it.
+    ///
+    /// # Panics
+    /// If the server sends what is not JSON.
+    pub async fn raw(&self, message: impl Into<Vec<u8>>) -> Vec<Value> {
+        let mut exchange = Exchange::begin(self.engine.clone(), message.into(), self.profile.extensions.clone());
+        let mut messages = Vec::new();
+        while let Some(lines) = exchange.lines().await {
+            messages.extend(parse(&lines));
+        }
+        messages
+    }
+}
+
+impl std::fmt::Debug for Client {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Client").field("endpoint", &self.engine.catalog.info.path).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,88 @@
+//! Calls within the process: the engine without a byte stream.
+
+use std::{future::poll_fn, panic::resume_unwind};
+
+use http::Extensions;
+use tokio::{task::JoinHandle, time::Instant};
+
+use crate::{
+    engine::{CallStream, Channel, Engine, Incoming, Reply},
+    handler::{CancellationReason, CancellationToken},
+};
+
+/// One message to the engine, and what comes back. Dropping it is how a client goes away: the handler's token is
+/// signalled by the time the drop returns.
+pub(crate) struct Exchange {
+    token: CancellationToken,
+    state: State,
+}
+
+enum State {
+    /// The engine is at work, on a task of its own.
+    Asked(JoinHandle<Reply>),
+    /// The handler speaks; it goes on as it is listened to.
+    Streaming(CallStream),
+    Ended,
+}
+
+impl Exchange {
+    /// Hands a message over; the engine starts on it whether it is waited for or not.
+    pub(crate) fn begin(engine: Engine, message: Vec<u8>, extensions: Extensions) -> Self {
+        let token = CancellationToken::new();
+        let (arrived, kept) = (Instant::now(), token.clone());
+        let asked = tokio::spawn(async move {
+            let channel = Channel::Lines { extensions };
+            engine.handle(Incoming { body: &message, arrived, token, channel }).await
+        });
+        Self { token: kept, state: State::Asked(asked) }
+    }
+
+    /// The next messages, a line each; `None` when there are none and will be none.
+    ///
+    /// # Panics
+    /// If the application's own code panicked outside of a handler.
+    pub(crate) async fn lines(&mut self) -> Option<Vec<u8>> {
+        loop {
+            match &mut self.state {
+                State::Asked(asked) => {
+                    let reply = asked.await;
+                    self.state = State::Ended;
+                    match reply {
+                        Ok(Reply::Answer(answer)) => return Some(answer.message),
+                        Ok(Reply::Accepted) => {}
+                        Ok(Reply::Stream(stream)) => self.state = State::Streaming(stream),
+                        Err(failed) => match failed.try_into_panic() {
+                            Ok(panic) => resume_unwind(panic),
+                            Err(_) => tracing::debug!("the runtime ended before the server answered"),
+                        },
+                    }
+                }
+                State::Streaming(stream) => {
+                    let lines = poll_fn(|cx| stream.poll_chunk(cx)).await;
+                    if lines.is_none() {
+                        self.state = State::Ended;
+                    }
+                    return lines;
+                }
+                State::Ended => return None,
+            }
+        }
+    }
+
+    /// Cancels the request as `notifications/cancelled` does, and hears no more of it.
+    pub(crate) fn cancel(self) {
+        self.token.cancel(CancellationReason::ClientCancelled);
+    }
+}
+
+impl Drop for Exchange {
+    fn drop(&mut self) {
+        if matches!(self.state, State::Ended) {
+            return;
+        }
+        self.token.cancel(CancellationReason::ClientDisconnected);
+        if let State::Asked(asked) = &self.state {
+            asked.abort();
+        }
+    }
+}
