@@ -121,8 +121,8 @@ async fn panic() {
     panic!("as asked");
 }
 
-/// An item, for whatever `id`.
+/// The item of any `id`.
 #[mcp_resource(endpoint = Everything, uri = "bench://item/{id}", mime_type = "text/plain")]
-async fn item(id: String) -> String {
-    format!("bench://item/{id}")
+async fn item(id: String, context: RequestContext) -> String {
+    format!("Item {id}, requested as {}", context.target())
 }

@@ -14,7 +14,9 @@ use std::{error::Error, time::Duration};
 use mcp_runtime::prelude::*;
 use tokio::net::TcpListener;
 
-/// One of each. Operations are listed by file and line, so the first tool is that of `content.rs`.
+// Operations are listed by file and line: the first tool is the first in `content.rs`.
+
+/// One of each.
 #[mcp_endpoint(path = "/mcp", name = "everything", version = "1.0.0", title = "Everything")]
 struct Everything;
 

@@ -25,6 +25,7 @@
 //! - [`handler`]: what a handler is given and may return.
 //! - [`registry`]: endpoints as data; filling one by hand.
 //! - [`server`]: building and serving.
+//! - [`testing`]: a client for the tests of your own server.
 //! - [`protocol`]: the wire as data.
 //! - [`transport`]: byte streams.
 //!
@@ -35,6 +36,7 @@ pub mod handler;
 pub mod protocol;
 pub mod registry;
 pub mod server;
+pub mod testing;
 pub mod transport;
 
 #[doc(hidden)]

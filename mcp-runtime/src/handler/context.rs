@@ -5,7 +5,7 @@ use std::{fmt, sync::Arc};
 use http::HeaderMap;
 use tokio::time::Instant;
 
-use super::{Caller, Invocation};
+use super::{Caller, Invocation, Target};
 use crate::protocol::{ClientCapabilities, ClientInfo, MetaMap, RequestId, Revision, TraceContext};
 
 /// Which endpoint serves a request.
@@ -40,6 +40,15 @@ impl RequestContext {
     #[must_use]
     pub fn revision(&self) -> Revision {
         self.0.parts().revision
+    }
+
+    /// The name of the tool or prompt that is addressed, or the URI of the resource as requested.
+    #[must_use]
+    pub fn target(&self) -> &str {
+        match self.0.target() {
+            Target::Operation(name) => name,
+            Target::Resource { uri, .. } => uri,
+        }
     }
 
     /// The endpoint that was called.

@@ -40,6 +40,12 @@ impl BuildError {
     }
 }
 
+impl From<BuildFault> for BuildError {
+    fn from(fault: BuildFault) -> Self {
+        Self { faults: vec![fault] }
+    }
+}
+
 impl fmt::Display for BuildFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.place {

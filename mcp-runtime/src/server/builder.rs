@@ -211,6 +211,14 @@ impl ServerBuilder {
         self.build()?.serve_with(listener).await
     }
 
+    /// Builds the server and serves it over standard input and output; see [`McpServer::serve_stdio`].
+    ///
+    /// # Errors
+    /// As [`build`](Self::build) and [`McpServer::serve_stdio`].
+    pub async fn serve_stdio(self) -> Result<(), ServeError> {
+        self.build()?.serve_stdio().await
+    }
+
     /// Builds the server and makes an axum router of it; see [`McpServer::into_router`].
     ///
     /// # Errors

@@ -6,9 +6,12 @@ use tokio::net::{TcpListener, ToSocketAddrs};
 
 use super::McpServer;
 use crate::{
-    engine::AdmissionChoice,
+    engine::{AdmissionChoice, Engine, Phase},
     registry::{BuildError, BuildFault},
-    transport::http::{Listener, accept},
+    transport::{
+        http::{Listener, accept},
+        stdio,
+    },
 };
 
 /// Why a server does not serve.
@@ -94,6 +97,54 @@ impl McpServer {
         // If somebody else ends the server, this is over when they are.
         self.handle.shutdown().await;
         Ok(())
+    }
+
+    /// Serves the only endpoint over standard input and output, until the input ends, or SIGTERM, Ctrl-C or the
+    /// [`handle`](Self::handle) ends the server gracefully.
+    ///
+    /// Nothing but messages may go to standard output: print and log to standard error.
+    ///
+    /// # Errors
+    /// If there are several endpoints, a stream breaks, or nobody reads the output for `write_timeout`.
+    pub async fn serve_stdio(self) -> Result<(), ServeError> {
+        let [engine] = &*self.engines else {
+            let fault = "the server has several endpoints, and stdio serves one: name it with `.serve_stdio_at(\"/…\")`";
+            return Err(BuildError::from(BuildFault::new(fault)).into());
+        };
+        self.serve_streams(engine).await
+    }
+
+    /// Serves the endpoint at a path, as [`serve_stdio`](Self::serve_stdio).
+    ///
+    /// # Errors
+    /// If there is no endpoint at this path; otherwise as [`serve_stdio`](Self::serve_stdio).
+    pub async fn serve_stdio_at(self, path: &str) -> Result<(), ServeError> {
+        let Some(engine) = self.engines.iter().find(|engine| &*engine.catalog.info.path == path) else {
+            let paths: Vec<&str> = self.engines.iter().map(|engine| &*engine.catalog.info.path).collect();
+            let fault = format!("no endpoint is at `{path}`; there is {}", paths.join(", "));
+            return Err(BuildError::from(BuildFault::new(fault)).into());
+        };
+        self.serve_streams(engine).await
+    }
+
+    async fn serve_streams(&self, engine: &Engine) -> Result<(), ServeError> {
+        let lifecycle = &self.shared.lifecycle;
+        let serving = lifecycle.serving();
+        let serve = async {
+            let served = stdio::serve(engine).await;
+            drop(serving);
+            lifecycle.advance(Phase::Draining);
+            served
+        };
+        let shutdown = async {
+            tokio::select! {
+                () = told_to_end() => {}
+                () = lifecycle.reached(Phase::Draining) => {}
+            }
+            self.handle.shutdown().await
+        };
+        let (served, _) = tokio::join!(serve, shutdown);
+        served.map_err(ServeError::Io)
     }
 
     /// A server that others can reach needs a choice of who may call.

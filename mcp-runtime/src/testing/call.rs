@@ -73,7 +73,13 @@ pub(super) use profile_setters;
 
 impl Call<Response> {
     #[track_caller]
-    pub(super) fn new(engine: Engine, profile: Profile, id: i64, method: String, params: &impl Serialize) -> Self {
+    pub(super) fn new(
+        engine: Engine,
+        profile: Profile,
+        id: i64,
+        method: String,
+        params: &impl Serialize,
+    ) -> Self {
         Self { engine, profile, id, method, params: object("the parameters", params), answer: PhantomData }
     }
 
@@ -104,7 +110,8 @@ impl<T: Answered> Call<T> {
                 meta.entry(key).or_insert(value);
             }
         }
-        let message = json!({ "jsonrpc": "2.0", "id": self.id, "method": self.method, "params": self.params });
+        let message =
+            json!({ "jsonrpc": "2.0", "id": self.id, "method": self.method, "params": self.params });
         Running::new(Exchange::begin(self.engine, message.to_string().into(), self.profile.extensions))
     }
 
@@ -181,6 +188,9 @@ impl<T: Answered> IntoFuture for Call<T> {
 
 impl<T> std::fmt::Debug for Call<T> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Call").field("method", &self.method).field("params", &self.params).finish_non_exhaustive()
+        f.debug_struct("Call")
+            .field("method", &self.method)
+            .field("params", &self.params)
+            .finish_non_exhaustive()
     }
 }

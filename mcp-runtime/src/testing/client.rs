@@ -75,7 +75,8 @@ impl Client {
             (keys::CLIENT_CAPABILITIES.to_owned(), json!({})),
         ];
         let profile = Profile { meta: Map::from_iter(meta), extensions: Extensions::new() };
-        Self { engine, ids: Arc::default(), profile }.client_info("mcp-runtime-testing", env!("CARGO_PKG_VERSION"))
+        Self { engine, ids: Arc::default(), profile }
+            .client_info("mcp-runtime-testing", env!("CARGO_PKG_VERSION"))
     }
 
     profile_setters!(#[must_use]);
@@ -112,7 +113,11 @@ impl Client {
         variable: impl Into<String>,
         value: impl Into<String>,
     ) -> Call<CompletionResponse> {
-        self.complete(json!({ "type": "ref/resource", "uri": template.into() }), variable.into(), value.into())
+        self.complete(
+            json!({ "type": "ref/resource", "uri": template.into() }),
+            variable.into(),
+            value.into(),
+        )
     }
 
     fn complete(&self, reference: Value, name: String, value: String) -> Call<CompletionResponse> {
@@ -189,7 +194,8 @@ impl Client {
     /// # Panics
     /// If the server sends what is not JSON.
     pub async fn raw(&self, message: impl Into<Vec<u8>>) -> Vec<Value> {
-        let mut exchange = Exchange::begin(self.engine.clone(), message.into(), self.profile.extensions.clone());
+        let mut exchange =
+            Exchange::begin(self.engine.clone(), message.into(), self.profile.extensions.clone());
         let mut messages = Vec::new();
         while let Some(lines) = exchange.lines().await {
             messages.extend(parse(&lines));

@@ -188,7 +188,9 @@ impl ToolResponse {
         };
         match T::deserialize(content) {
             Ok(content) => content,
-            Err(error) => panic!("the structured content is no `{}`: {error}: {content}", std::any::type_name::<T>()),
+            Err(error) => {
+                panic!("the structured content is no `{}`: {error}: {content}", std::any::type_name::<T>())
+            }
         }
     }
 }

@@ -99,16 +99,23 @@ impl<T: Answered> Running<T> {
 
 impl<T> std::fmt::Debug for Running<T> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Running").field("heard", &self.heard).field("answer", &self.answer).finish_non_exhaustive()
+        f.debug_struct("Running")
+            .field("heard", &self.heard)
+            .field("answer", &self.answer)
+            .finish_non_exhaustive()
     }
 }
 
 /// One message a line.
 pub(super) fn parse(lines: &[u8]) -> impl Iterator<Item = Value> {
-    lines.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()).map(|line| match serde_json::from_slice(line) {
-        Ok(message) => message,
-        Err(error) => panic!("the server sent what is not JSON: {error}: {}", String::from_utf8_lossy(line)),
-    })
+    lines.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()).map(
+        |line| match serde_json::from_slice(line) {
+            Ok(message) => message,
+            Err(error) => {
+                panic!("the server sent what is not JSON: {error}: {}", String::from_utf8_lossy(line))
+            }
+        },
+    )
 }
 
 fn read<N: serde::de::DeserializeOwned>(params: Value) -> N {

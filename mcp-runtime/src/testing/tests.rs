@@ -133,7 +133,10 @@ async fn a_tools_failure_is_a_response_and_a_protocol_error_is_an_error() {
     assert!(response.text().contains("- to: "), "{}", response.text());
     assert_eq!(client.call("count").arg("to", 101).await.unwrap().text(), "too far");
     let error = client.call("nothing").await.unwrap_err();
-    assert_eq!((error.code, error.message.as_str(), error.data.as_ref()), (-32602, "unknown tool `nothing`", None));
+    assert_eq!(
+        (error.code, error.message.as_str(), error.data.as_ref()),
+        (-32602, "unknown tool `nothing`", None)
+    );
     assert_eq!(error.to_string(), "unknown tool `nothing` (-32602)");
     let error = client.read("stock://parts/0").await.unwrap_err();
     assert_eq!(error.to_string(), r#"resource not found (-32602): {"uri":"stock://parts/0"}"#);
@@ -141,7 +144,8 @@ async fn a_tools_failure_is_a_response_and_a_protocol_error_is_an_error() {
 
 #[tokio::test(start_paused = true)]
 async fn progress_and_logs_are_collected_in_their_order() {
-    let response = client().call("count").arg("to", 40).with_progress().log_level(LogLevel::Info).await.unwrap();
+    let response =
+        client().call("count").arg("to", 40).with_progress().log_level(LogLevel::Info).await.unwrap();
     let done: Vec<f64> = response.progress().iter().map(|update| update.progress).collect();
     assert_eq!(done, (1..=40).map(f64::from).collect::<Vec<_>>());
     let last = response.progress().last().unwrap();
@@ -170,7 +174,11 @@ async fn dropping_a_running_call_is_a_disconnect() {
     let mut running = client.call("hang").with_progress().start();
     running.next_progress().await.unwrap();
     drop(running);
-    assert_eq!(reasons.try_recv(), Ok(CancellationReason::ClientDisconnected), "by the time the drop returns");
+    assert_eq!(
+        reasons.try_recv(),
+        Ok(CancellationReason::ClientDisconnected),
+        "by the time the drop returns"
+    );
 
     let running = client.call("hang").start();
     tokio::task::yield_now().await;
@@ -282,7 +290,10 @@ async fn the_server_is_discovered_and_asked_anything() {
 #[tokio::test(start_paused = true)]
 async fn any_bytes_can_be_sent() {
     let client = client();
-    assert_eq!(client.raw(r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#).await, [json!(null); 0]);
+    assert_eq!(
+        client.raw(r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#).await,
+        [json!(null); 0]
+    );
     let answers = client.raw("[").await;
     assert_eq!((answers.len(), &answers[0]["error"]["code"]), (1, &json!(-32700)));
     let call = json!({
@@ -309,7 +320,11 @@ async fn a_calls_settings_come_before_the_clients() {
     let said = |response: ToolResponse| response.structured::<Value>();
     let expected = json!({ "user": "ada", "client": "robot", "extra": 1, "capabilities": { "roots": {} } });
     assert_eq!(said(client.call("whoami").await.unwrap()), expected);
-    let call = client.call("whoami").extension(User("bob")).client_info("person", "2").meta("example/extra", json!([2]));
+    let call = client
+        .call("whoami")
+        .extension(User("bob"))
+        .client_info("person", "2")
+        .meta("example/extra", json!([2]));
     let expected = json!({ "user": "bob", "client": "person", "extra": [2], "capabilities": {} });
     assert_eq!(said(call.capabilities(json!({})).await.unwrap()), expected);
 }
@@ -325,7 +340,8 @@ async fn callers_go_through_the_servers_admission() {
             }
         }
     }
-    let client = Client::new(&McpServer::builder().endpoint(endpoint("/mcp")).admission(Users).build().unwrap());
+    let client =
+        Client::new(&McpServer::builder().endpoint(endpoint("/mcp")).admission(Users).build().unwrap());
     assert_eq!(client.list_tools().await.unwrap_err().code, -32600);
     assert_eq!(client.clone().extension(User("ada")).list_tools().await.unwrap().len(), 2);
     assert_eq!(client.list_tools().await.unwrap_err().code, -32600, "a clone has settings of its own");
@@ -342,7 +358,8 @@ async fn each_endpoint_has_its_client() {
 #[test]
 #[should_panic(expected = "`Client::at`")]
 fn one_of_several_endpoints_must_be_named() {
-    let _ = Client::new(&McpServer::builder().endpoint(endpoint("/a")).endpoint(endpoint("/b")).build().unwrap());
+    let _ =
+        Client::new(&McpServer::builder().endpoint(endpoint("/a")).endpoint(endpoint("/b")).build().unwrap());
 }
 
 #[test]
@@ -388,7 +405,8 @@ async fn an_unread_handler_waits_and_is_given_up() {
         }
     };
     let endpoint = Endpoint::builder("/mcp").tool(Tool::new("chatter").handler(chatter));
-    let client = Client::new(&McpServer::builder().endpoint(endpoint).progress_queue(4_usize).build().unwrap());
+    let client =
+        Client::new(&McpServer::builder().endpoint(endpoint).progress_queue(4_usize).build().unwrap());
     let mut running = client.call("chatter").with_progress().start();
     running.next_progress().await.unwrap();
     tokio::time::sleep(Duration::from_secs(1)).await;

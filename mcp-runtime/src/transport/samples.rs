@@ -9,7 +9,9 @@ use tokio::sync::{Semaphore, mpsc};
 
 use crate::{
     engine::{AdmissionChoice, Engine, Gate, Lifecycle, Limits, Shared},
-    handler::{Args, CancellationReason, CancellationToken, OptionalProgress, ProgressReporter, StateMap, ToolError},
+    handler::{
+        Args, CancellationReason, CancellationToken, OptionalProgress, ProgressReporter, StateMap, ToolError,
+    },
     protocol::ToolResult,
     registry::{Endpoint, Tool, catalog::Catalog},
 };
@@ -57,12 +59,14 @@ pub(crate) fn engine_with(
             tokio::time::sleep(Duration::from_secs(number)).await;
             "waited"
         }))
-        .tool(Tool::new("count").handler(async |Args(Input { number, .. }): Args<Input>, progress: Option<ProgressReporter>| {
-            for done in 1..=number {
-                progress.report(done).await?;
-            }
-            Ok::<_, ToolError>("counted")
-        }))
+        .tool(Tool::new("count").handler(
+            async |Args(Input { number, .. }): Args<Input>, progress: Option<ProgressReporter>| {
+                for done in 1..=number {
+                    progress.report(done).await?;
+                }
+                Ok::<_, ToolError>("counted")
+            },
+        ))
         .tool(Tool::new("pretty").handler(async || {
             let raw = serde_json::value::RawValue::from_string("{\r\n  \"a\": \"\\n\"\n}".to_owned())?;
             Ok::<_, ToolError>(ToolResult::structured_raw(raw).without_mirror())

@@ -72,7 +72,11 @@ impl Input {
 }
 
 impl AsyncRead for Input {
-    fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
         loop {
             let read = self.piece.read(buffer.initialize_unfilled())?;
             if read > 0 {

@@ -191,7 +191,10 @@ impl Exchange {
             match guarded(self.engine.handle_parsed(&envelope, incoming), starting).await {
                 Ok(reply) => self.send_reply(reply, ticket).await,
                 Err(panic) => {
-                    tracing::error!(panic = panic_message(&*panic), "a request panicked outside of its handler");
+                    tracing::error!(
+                        panic = panic_message(&*panic),
+                        "a request panicked outside of its handler"
+                    );
                     let error = ProtocolError::new(Condition::Internal, "internal error");
                     self.send_reply(Reply::Answer(Answer::error(&error, Some(id))), ticket).await;
                 }

@@ -154,7 +154,8 @@ async fn a_cancellation_of_nothing_in_flight_is_ignored() {
         peer.cancel(id).await;
     }
     for params in ["[1]", "null", "{}", "7"] {
-        peer.send(format!(r#"{{"jsonrpc":"2.0","method":"notifications/cancelled","params":{params}}}"#)).await;
+        peer.send(format!(r#"{{"jsonrpc":"2.0","method":"notifications/cancelled","params":{params}}}"#))
+            .await;
         peer.send("\n").await;
     }
     peer.assert_silent().await;
@@ -256,7 +257,8 @@ async fn a_deadline_is_told() {
 
 #[tokio::test(start_paused = true)]
 async fn no_more_is_read_than_the_server_has_room_for() {
-    let (mut peer, _, engine) = connect(|limits| (limits.max_concurrent_handlers, limits.handler_queue) = (1, 1));
+    let (mut peer, _, engine) =
+        connect(|limits| (limits.max_concurrent_handlers, limits.handler_queue) = (1, 1));
     for id in 1..=4 {
         peer.send(call(id, "wait", &json!({ "number": 10 }))).await;
     }
