@@ -1,7 +1,7 @@
 //! Serves annotated functions as Model Context Protocol servers.
 //!
-//! ```
-//! use mcp_runtime::prelude::*;
+//! ```standalone_crate
+//! use mcp_runtime::{prelude::*, testing::Client};
 //!
 //! /// Adds two integers.
 //! #[mcp_tool(read_only)]
@@ -9,11 +9,12 @@
 //!     (a + b).to_string()
 //! }
 //!
-//! # #[tokio::main(flavor = "current_thread", start_paused = true)]
+//! # #[tokio::main(flavor = "current_thread")]
 //! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let server = McpServer::from_annotations().build()?;
-//! // `server.serve("127.0.0.1:8081").await` serves it; a test calls it without a socket.
-//! # let _ = server;
+//! // `server.serve("127.0.0.1:8081").await` serves it; a test calls it without a socket:
+//! let client = Client::new(&server);
+//! assert_eq!(client.call("add").arg("a", 40).arg("b", 2).await?.text(), "42");
 //! # Ok(())
 //! # }
 //! ```

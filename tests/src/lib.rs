@@ -58,3 +58,8 @@ pub async fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
     let soon = tokio::time::timeout(seconds(20), wait).await;
     soon.unwrap_or_else(|_| panic!("never: {what}"));
 }
+
+/// The tour of the README, as tests.
+#[cfg(doctest)]
+#[doc = include_str!("../../README.md")]
+pub struct Readme;

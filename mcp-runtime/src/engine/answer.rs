@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
+use super::panic::Panic;
 use crate::{
     handler::{HandlerError, OperationError, OperationFailure, Output, ToolError, chain},
     protocol::{CacheHint, Condition, ProtocolError, RequestId, ToolResult, write_response, write_string},
@@ -64,10 +65,6 @@ pub(crate) struct Answerer {
 
 /// How a handler ended.
 pub(crate) type End = Result<Result<Output, HandlerError>, Panic>;
-
-/// What a panic said; it stays in the server's log.
-#[derive(Debug)]
-pub(crate) struct Panic(pub String);
 
 impl Answerer {
     /// The answer to a handler that has ended.

@@ -5,9 +5,7 @@
 //! it holds its place among the running handlers until it has really ended.
 
 use std::{
-    any::Any,
     future::poll_fn,
-    panic::{AssertUnwindSafe, catch_unwind},
     pin::pin,
     sync::Arc,
     task::{Context, Poll},
@@ -18,8 +16,9 @@ use tracing::Span;
 
 use super::{
     Shared,
-    answer::{Answer, Answerer, End, Panic},
+    answer::{Answer, Answerer, End},
     lifecycle::Phase,
+    panic::{Panic, poll_caught},
 };
 use crate::{
     handler::{CancellationReason, CancellationToken, HandlerFuture, Outbox, WorkGuard},
@@ -138,9 +137,6 @@ impl Drop for Call {
     fn drop(&mut self) {
         let Some(work) = self.work.take() else { return };
         work.token.cancel(CancellationReason::ClientDisconnected);
-        if let Some(outbox) = &work.outbox {
-            outbox.close();
-        }
         // Without a runtime there is nothing to move to, and nothing the handler could wait for.
         if let Ok(runtime) = tokio::runtime::Handle::try_current() {
             runtime.spawn(work.linger());
@@ -151,11 +147,7 @@ impl Drop for Call {
 impl Work {
     fn poll(&mut self, cx: &mut Context<'_>) -> Poll<End> {
         let _entered = self.span.enter();
-        let handler = self.handler.as_mut();
-        match catch_unwind(AssertUnwindSafe(|| handler.poll(cx))) {
-            Ok(poll) => poll.map(Ok),
-            Err(panic) => Poll::Ready(Err(Panic(message(&*panic)))),
-        }
+        poll_caught(self.handler.as_mut(), cx)
     }
 
     /// The answer of a handler that ended within its response.
@@ -240,6 +232,10 @@ impl Work {
 
     /// Lets a cancelled handler end: until the grace is over, or the server is.
     async fn linger(mut self) {
+        // What it still reports has no effect, and must not wait for a reader.
+        if let Some(outbox) = &self.outbox {
+            outbox.close();
+        }
         let shared = Arc::clone(&self.shared);
         let mut stopped = pin!(shared.lifecycle.reached(Phase::Stopped));
         let grace = shared.limits.cancellation_grace;
@@ -304,10 +300,4 @@ fn failure(reason: CancellationReason) -> ProtocolError {
         _ => Condition::Internal,
     };
     ProtocolError::new(condition, reason.to_string())
-}
-
-fn message(panic: &(dyn Any + Send)) -> String {
-    let text =
-        panic.downcast_ref::<&str>().copied().or_else(|| panic.downcast_ref::<String>().map(String::as_str));
-    text.unwrap_or("a value that is no text").to_owned()
 }

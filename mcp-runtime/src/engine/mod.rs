@@ -10,6 +10,7 @@ mod headers;
 mod invoke;
 mod lifecycle;
 mod limits;
+mod panic;
 mod rate_limit;
 mod request;
 mod revision;

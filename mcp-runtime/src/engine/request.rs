@@ -7,10 +7,11 @@ use tokio::time::{Instant, timeout_at};
 use tracing::Instrument;
 
 use super::{
-    AdmissionChoice, Answer, Channel, DynRateLimit, Engine, Incoming, RateLimited, Reply,
+    AdmissionChoice, Answer, Channel, Denied, DynRateLimit, Engine, Incoming, RateLimited, Reply,
     admission::AdmissionRequest,
     answer::Kind,
     headers,
+    panic::{Panic, caught},
     target::{CompletionRequest, Target, bad_cursor, named},
 };
 use crate::{
@@ -62,8 +63,13 @@ impl Engine {
         let (headers, extensions) = channel.into_parts();
         let carried = Carried { token, framing, mirrored, headers, extensions };
         let span = self.span(envelope);
-        let answered = self.answered(envelope, carried, arrived);
+        let answered = caught(self.answered(envelope, carried, arrived));
         let reply = if span.is_disabled() { answered.await } else { answered.instrument(span).await };
+        let reply = reply.unwrap_or_else(|Panic(message)| {
+            let (method, target) = (&*envelope.method, named(envelope));
+            tracing::error!(method, target, panic = message, "a request panicked before its handler ran");
+            Err(ProtocolError::new(Condition::Internal, "internal error").into())
+        });
         reply.unwrap_or_else(|error| Reply::Answer(error.answer(envelope.id.as_ref())))
     }
 
@@ -74,7 +80,7 @@ impl Engine {
         arrived: Instant,
     ) -> Result<Reply, Refused> {
         match &envelope.id {
-            None => self.notification(envelope, &carried).await,
+            None => self.notification(envelope, &carried, arrived).await,
             Some(id) => self.request(id.clone(), envelope, carried, arrived).await,
         }
     }
@@ -99,10 +105,14 @@ impl Engine {
     }
 
     /// A notification is admitted and limited like a request; none of them has a further effect over HTTP.
-    async fn notification(&self, envelope: &Envelope<'_>, carried: &Carried) -> Result<Reply, Refused> {
+    async fn notification(
+        &self,
+        envelope: &Envelope<'_>,
+        carried: &Carried,
+        arrived: Instant,
+    ) -> Result<Reply, Refused> {
         self.check_running()?;
-        let caller = self.admit(envelope, carried, Revision::LATEST).await?;
-        self.limit(self.shared.request_limit.as_deref(), &caller, envelope, None).await?;
+        self.admit(envelope, carried, Revision::LATEST, arrived).await?;
         Ok(Reply::Accepted)
     }
 
@@ -128,13 +138,7 @@ impl Engine {
                 .into());
         };
         self.check_running()?;
-        let first_deadline = arrived + self.shared.limits.request_timeout;
-        let caller = timeout_at(first_deadline, async {
-            let caller = self.admit(envelope, &carried, revision).await?;
-            self.limit(self.shared.request_limit.as_deref(), &caller, envelope, None).await?;
-            Ok::<_, Refused>(caller)
-        });
-        let caller = caller.await.map_err(|_| late())??;
+        let caller = self.admit(envelope, &carried, revision, arrived).await?;
         let target = Target::find(&self.catalog, envelope)?;
         let request = Admitted { id, envelope, meta, revision, caller, arrived };
         self.answer(request, target, carried).await
@@ -211,7 +215,25 @@ impl Engine {
         Err(ProtocolError::new(Condition::Overloaded, "the server is shutting down").retry_after(RETRY))
     }
 
+    /// Who calls, if they may, and not too often; within the time that every request has.
     async fn admit(
+        &self,
+        envelope: &Envelope<'_>,
+        carried: &Carried,
+        revision: Revision,
+        arrived: Instant,
+    ) -> Result<Caller, Refused> {
+        let admitted = async {
+            let caller = self.caller(envelope, carried, revision).await?;
+            self.limit(self.shared.request_limit.as_deref(), &caller, envelope, None).await?;
+            Ok(caller)
+        };
+        timeout_at(arrived + self.shared.limits.request_timeout, admitted)
+            .await
+            .unwrap_or_else(|_| Err(late().into()))
+    }
+
+    async fn caller(
         &self,
         envelope: &Envelope<'_>,
         carried: &Carried,
@@ -228,10 +250,8 @@ impl Engine {
             method: &envelope.method,
             target: named(envelope),
         };
-        admission
-            .admit(&request)
-            .await
-            .map_err(|denied| Refused { error: denied.error(), challenge: denied.challenge })
+        let denied = |denied: Denied| Refused { error: denied.error(), challenge: denied.challenge };
+        admission.admit(&request).await.map_err(denied)
     }
 
     pub(super) async fn limit(

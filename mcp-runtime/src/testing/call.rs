@@ -42,8 +42,8 @@ macro_rules! profile_setters {
 
         /// Sets what the client calls itself.
         $(#[$attribute])*
-        pub fn client_info(self, name: impl Into<String>, version: impl Into<String>) -> Self {
-            let info = serde_json::json!({ "name": name.into(), "version": version.into() });
+        pub fn client_info(self, name: &str, version: &str) -> Self {
+            let info = serde_json::json!({ "name": name, "version": version });
             self.meta(crate::protocol::keys::CLIENT_INFO, info)
         }
 
@@ -55,8 +55,8 @@ macro_rules! profile_setters {
 
         /// Sets a value of `_meta`.
         $(#[$attribute])*
-        pub fn meta(mut self, key: impl Into<String>, value: impl Into<serde_json::Value>) -> Self {
-            self.profile.meta.insert(key.into(), value.into());
+        pub fn meta(mut self, key: &str, value: impl Into<serde_json::Value>) -> Self {
+            self.profile.meta.insert(key.to_owned(), value.into());
             self
         }
 
@@ -77,10 +77,17 @@ impl Call<Response> {
         engine: Engine,
         profile: Profile,
         id: i64,
-        method: String,
+        method: &str,
         params: &impl Serialize,
     ) -> Self {
-        Self { engine, profile, id, method, params: object("the parameters", params), answer: PhantomData }
+        Self {
+            engine,
+            profile,
+            id,
+            method: method.to_owned(),
+            params: object("the parameters", params),
+            answer: PhantomData,
+        }
     }
 
     /// The same request with an answer of another type.
@@ -115,12 +122,12 @@ impl<T: Answered> Call<T> {
         Running::new(Exchange::begin(self.engine, message.to_string().into(), self.profile.extensions))
     }
 
-    fn argument(mut self, place: &[&str], name: String, value: Value) -> Self {
+    fn argument(mut self, place: &[&str], name: &str, value: Value) -> Self {
         let arguments = place.iter().fold(&mut self.params, |object, key| {
             let member = object.entry(*key).or_insert_with(|| json!({}));
             member.as_object_mut().expect("arguments are an object")
         });
-        arguments.insert(name, value);
+        arguments.insert(name.to_owned(), value);
         self
     }
 }
@@ -134,9 +141,8 @@ macro_rules! argument_setters {
             /// # Panics
             /// If the value can't be JSON.
             #[track_caller]
-            pub fn arg(self, name: impl Into<String>, value: impl Serialize) -> Self {
-                let name = name.into();
-                let value = json(&name, &value);
+            pub fn arg(self, name: &str, value: impl Serialize) -> Self {
+                let value = json(name, &value);
                 self.argument(&["arguments"], name, value)
             }
 
@@ -147,7 +153,7 @@ macro_rules! argument_setters {
             #[track_caller]
             pub fn args(self, arguments: impl Serialize) -> Self {
                 let arguments = object("the arguments", &arguments);
-                arguments.into_iter().fold(self, |call, (name, value)| call.argument(&["arguments"], name, value))
+                arguments.into_iter().fold(self, |call, (name, value)| call.argument(&["arguments"], &name, value))
             }
         }
     )*};
@@ -156,8 +162,8 @@ argument_setters!(ToolResponse, PromptResponse);
 
 impl Call<CompletionResponse> {
     /// Names an argument that has its value already.
-    pub fn chosen(self, name: impl Into<String>, value: impl Into<String>) -> Self {
-        self.argument(&["context", "arguments"], name.into(), value.into().into())
+    pub fn chosen(self, name: &str, value: &str) -> Self {
+        self.argument(&["context", "arguments"], name, value.into())
     }
 }
 

@@ -82,45 +82,31 @@ impl Client {
     profile_setters!(#[must_use]);
 
     /// Calls a tool.
-    pub fn call(&self, tool: impl Into<String>) -> Call<ToolResponse> {
-        self.request("tools/call", json!({ "name": tool.into() })).answered()
+    pub fn call(&self, tool: &str) -> Call<ToolResponse> {
+        self.request("tools/call", json!({ "name": tool })).answered()
     }
 
     /// Reads a resource.
-    pub fn read(&self, uri: impl Into<String>) -> Call<ReadResponse> {
-        self.request("resources/read", json!({ "uri": uri.into() })).answered()
+    pub fn read(&self, uri: &str) -> Call<ReadResponse> {
+        self.request("resources/read", json!({ "uri": uri })).answered()
     }
 
     /// Gets a prompt.
-    pub fn prompt(&self, name: impl Into<String>) -> Call<PromptResponse> {
-        self.request("prompts/get", json!({ "name": name.into() })).answered()
+    pub fn prompt(&self, name: &str) -> Call<PromptResponse> {
+        self.request("prompts/get", json!({ "name": name })).answered()
     }
 
     /// Completes an argument of a prompt, of which `value` has been typed.
-    pub fn complete_prompt(
-        &self,
-        prompt: impl Into<String>,
-        argument: impl Into<String>,
-        value: impl Into<String>,
-    ) -> Call<CompletionResponse> {
-        self.complete(json!({ "type": "ref/prompt", "name": prompt.into() }), argument.into(), value.into())
+    pub fn complete_prompt(&self, prompt: &str, argument: &str, value: &str) -> Call<CompletionResponse> {
+        self.complete(&json!({ "type": "ref/prompt", "name": prompt }), argument, value)
     }
 
     /// Completes a variable of a resource template, of which `value` has been typed.
-    pub fn complete_resource(
-        &self,
-        template: impl Into<String>,
-        variable: impl Into<String>,
-        value: impl Into<String>,
-    ) -> Call<CompletionResponse> {
-        self.complete(
-            json!({ "type": "ref/resource", "uri": template.into() }),
-            variable.into(),
-            value.into(),
-        )
+    pub fn complete_resource(&self, template: &str, variable: &str, value: &str) -> Call<CompletionResponse> {
+        self.complete(&json!({ "type": "ref/resource", "uri": template }), variable, value)
     }
 
-    fn complete(&self, reference: Value, name: String, value: String) -> Call<CompletionResponse> {
+    fn complete(&self, reference: &Value, name: &str, value: &str) -> Call<CompletionResponse> {
         let params = json!({ "ref": reference, "argument": { "name": name, "value": value } });
         self.request("completion/complete", params).answered()
     }
@@ -179,14 +165,14 @@ impl Client {
         }
     }
 
-    /// Makes any request. `_meta` is added to the parameters, unless they have one.
+    /// Makes any request. Keys that its `_meta` lacks are added.
     ///
     /// # Panics
     /// If `params` is not an object.
     #[track_caller]
-    pub fn request(&self, method: impl Into<String>, params: impl Serialize) -> Call<Response> {
+    pub fn request(&self, method: &str, params: impl Serialize) -> Call<Response> {
         let id = self.ids.fetch_add(1, Relaxed) + 1;
-        Call::new(self.engine.clone(), self.profile.clone(), id, method.into(), &params)
+        Call::new(self.engine.clone(), self.profile.clone(), id, method, &params)
     }
 
     /// Sends any bytes, as one message; returns all that the server sends for it.

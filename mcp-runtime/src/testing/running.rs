@@ -124,3 +124,130 @@ fn read<N: serde::de::DeserializeOwned>(params: Value) -> N {
         Err(error) => panic!("the server sent a malformed notification: {error}"),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use tokio::{
+        sync::mpsc::{UnboundedReceiver, unbounded_channel},
+        time::{Instant, sleep, timeout},
+    };
+
+    use crate::{prelude::*, testing::Client};
+
+    type Reasons = UnboundedReceiver<CancellationReason>;
+
+    /// A client of a tool that reports so often, then rests, and tells why it is cancelled.
+    fn client(name: &str, reports: u32, rest: Duration) -> (Client, Reasons) {
+        let (sender, reasons) = unbounded_channel();
+        let handler = move |token: CancellationToken, progress: Option<ProgressReporter>| {
+            let sender = sender.clone();
+            token.on_cancel(move |reason| sender.send(reason).expect("the test listens")).detach();
+            async move {
+                for done in 1..=reports {
+                    progress.report(done).await?;
+                }
+                sleep(rest).await;
+                Ok::<_, ToolError>("said")
+            }
+        };
+        let endpoint = Endpoint::builder("/mcp").tool(Tool::new(name).handler(handler));
+        (Client::new(&McpServer::builder().endpoint(endpoint).build().unwrap()), reasons)
+    }
+
+    fn hanging() -> (Client, Reasons) {
+        client("hang", 1, Duration::from_secs(3600))
+    }
+
+    fn chatty(reports: u32) -> (Client, Reasons) {
+        client("talk", reports, Duration::ZERO)
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_running_call_is_watched_and_finished() {
+        let (client, _) = chatty(3);
+        let mut running = client.call("talk").with_progress().start();
+        assert_eq!(running.next_progress().await.unwrap().progress, 1.0);
+        assert_eq!(running.next_progress().await.unwrap().progress, 2.0);
+        assert_eq!(running.next_progress().await.unwrap().progress, 3.0);
+        assert_eq!(running.next_progress().await, None);
+        assert_eq!(running.next_progress().await, None);
+        let response = running.finish().await.unwrap();
+        assert_eq!(response.progress().len(), 3, "what was watched is there, too");
+        assert_eq!(response.text(), "said");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn dropping_a_running_call_is_a_disconnect() {
+        let (client, mut reasons) = hanging();
+        let mut running = client.call("hang").with_progress().start();
+        running.next_progress().await.unwrap();
+        drop(running);
+        assert_eq!(
+            reasons.try_recv(),
+            Ok(CancellationReason::ClientDisconnected),
+            "by the time the drop returns"
+        );
+
+        let running = client.call("hang").start();
+        tokio::task::yield_now().await;
+        drop(running);
+        assert_eq!(
+            reasons.try_recv(),
+            Ok(CancellationReason::ClientDisconnected),
+            "before anything was said"
+        );
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn dropping_the_future_of_a_call_is_a_disconnect() {
+        let (client, mut reasons) = hanging();
+        let began = Instant::now();
+        timeout(Duration::from_secs(7), client.call("hang").into_future()).await.unwrap_err();
+        assert_eq!(began.elapsed(), Duration::from_secs(7));
+        assert_eq!(reasons.try_recv(), Ok(CancellationReason::ClientDisconnected));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_call_can_be_cancelled_as_over_stdio() {
+        let (client, mut reasons) = hanging();
+        let mut running = client.call("hang").with_progress().start();
+        running.next_progress().await.unwrap();
+        running.cancel();
+        assert_eq!(reasons.try_recv(), Ok(CancellationReason::ClientCancelled));
+        assert!(reasons.try_recv().is_err(), "the drop that follows is no second signal");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_call_that_has_ended_cancels_nothing() {
+        let (client, mut reasons) = chatty(1);
+        let running = client.call("talk").with_progress().start();
+        sleep(Duration::from_secs(1)).await;
+        drop(running);
+        assert_eq!(client.call("talk").await.unwrap().text(), "said");
+        assert!(reasons.try_recv().is_err());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_deadline_takes_no_time() {
+        let (client, mut reasons) = hanging();
+        let (real, began) = (std::time::Instant::now(), Instant::now());
+        let error = client.call("hang").await.unwrap_err();
+        assert_eq!((error.code, began.elapsed()), (-32603, Duration::from_secs(60)));
+        assert_eq!(reasons.try_recv(), Ok(CancellationReason::DeadlineExceeded));
+        assert!(real.elapsed() < Duration::from_secs(10));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_unread_handler_waits_and_is_given_up() {
+        let (client, mut told) = chatty(1000);
+        let mut running = client.call("talk").with_progress().start();
+        running.next_progress().await.unwrap();
+        sleep(Duration::from_secs(29)).await;
+        assert!(told.try_recv().is_err(), "it waits for its client");
+        sleep(Duration::from_secs(30)).await;
+        assert_eq!(told.try_recv(), Ok(CancellationReason::WriteStalled));
+        assert_eq!(running.finish().await.unwrap_err().code, -32603);
+    }
+}

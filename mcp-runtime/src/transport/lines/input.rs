@@ -55,7 +55,7 @@ impl<R: AsyncRead + Unpin> Lines<R> {
                 }
                 State::Skipping => None,
                 // One more byte than the limit may be a carriage return.
-                State::Collecting(line) if line.len() + part.len() > self.limit + 1 => {
+                State::Collecting(line) if line.len() + part.len() > self.limit.saturating_add(1) => {
                     self.state = if ended { State::Collecting(Vec::new()) } else { State::Skipping };
                     Some(Line::TooLong { limit: self.limit })
                 }

@@ -10,12 +10,10 @@ mod output;
 mod tests;
 
 use std::{
-    any::Any,
     collections::BTreeMap,
     convert::Infallible,
     future::{pending, poll_fn},
     io,
-    panic::{AssertUnwindSafe, catch_unwind},
     pin::pin,
     sync::Arc,
     task::Poll,
@@ -188,17 +186,8 @@ impl Exchange {
             channel: Channel::Lines { extensions: Extensions::new() },
         };
         let answered = async {
-            match guarded(self.engine.handle_parsed(&envelope, incoming), starting).await {
-                Ok(reply) => self.send_reply(reply, ticket).await,
-                Err(panic) => {
-                    tracing::error!(
-                        panic = panic_message(&*panic),
-                        "a request panicked outside of its handler"
-                    );
-                    let error = ProtocolError::new(Condition::Internal, "internal error");
-                    self.send_reply(Reply::Answer(Answer::error(&error, Some(id))), ticket).await;
-                }
-            }
+            let reply = begun(self.engine.handle_parsed(&envelope, incoming), starting).await;
+            self.send_reply(reply, ticket).await;
         };
         tokio::select! {
             biased;
@@ -268,24 +257,13 @@ fn is_notification(line: &[u8]) -> bool {
     members.is_ok_and(|members| members.contains_key("method") && !members.contains_key("id"))
 }
 
-type Payload = Box<dyn Any + Send>;
-
-/// Keeps a panic of the application's own code (an admission, a rate limit) to its request; drops `starting` after the
-/// first poll.
-async fn guarded<F: Future>(future: F, starting: mpsc::Sender<Infallible>) -> Result<F::Output, Payload> {
+/// Drops `starting` after the first poll.
+async fn begun<F: Future>(future: F, starting: mpsc::Sender<Infallible>) -> F::Output {
     let (mut future, mut starting) = (pin!(future), Some(starting));
     poll_fn(|cx| {
-        let polled = catch_unwind(AssertUnwindSafe(|| future.as_mut().poll(cx)));
+        let polled = future.as_mut().poll(cx);
         starting = None;
-        match polled {
-            Ok(poll) => poll.map(Ok),
-            Err(panic) => Poll::Ready(Err(panic)),
-        }
+        polled
     })
     .await
-}
-
-fn panic_message(panic: &(dyn Any + Send)) -> &str {
-    let text = panic.downcast_ref::<&str>().copied();
-    text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("a value that is no text")
 }

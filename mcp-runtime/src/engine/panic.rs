@@ -1,0 +1,52 @@
+//! Panics of application code: caught where they would take somebody else's work along.
+
+use std::{
+    any::Any,
+    future::poll_fn,
+    panic::{AssertUnwindSafe, catch_unwind},
+    pin::{Pin, pin},
+    task::{Context, Poll},
+};
+
+/// What a panic said; it stays in the server's log.
+#[derive(Debug)]
+pub(crate) struct Panic(pub String);
+
+impl Panic {
+    fn new(payload: &(dyn Any + Send)) -> Self {
+        let text = payload.downcast_ref::<&str>().copied();
+        let text = text.or_else(|| payload.downcast_ref::<String>().map(String::as_str));
+        Self(text.unwrap_or("a value that is no text").to_owned())
+    }
+}
+
+/// Polls a future; one that panics has ended, and must not be polled again.
+pub(super) fn poll_caught<F>(future: Pin<&mut F>, cx: &mut Context<'_>) -> Poll<Result<F::Output, Panic>>
+where
+    F: Future + ?Sized,
+{
+    match catch_unwind(AssertUnwindSafe(|| future.poll(cx))) {
+        Ok(poll) => poll.map(Ok),
+        Err(payload) => Poll::Ready(Err(Panic::new(&*payload))),
+    }
+}
+
+/// A future whose panic is its output.
+pub(super) async fn caught<F: Future>(future: F) -> Result<F::Output, Panic> {
+    let mut future = pin!(future);
+    poll_fn(|cx| poll_caught(future.as_mut(), cx)).await
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_panic_is_an_output() {
+        assert_eq!(caught(async { 7 }).await.unwrap(), 7);
+        let said = caught(async { panic!("no {}", 1) }).await.map(|(): ()| ()).unwrap_err();
+        assert_eq!(said.0, "no 1");
+        let said = caught(async { std::panic::panic_any(5) }).await.map(|(): ()| ()).unwrap_err();
+        assert_eq!(said.0, "a value that is no text");
+    }
+}
