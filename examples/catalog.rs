@@ -27,10 +27,9 @@ struct Matches {
     parts: Vec<Part>,
 }
 
+// The types of the parameters say what they are. What a client sends can be deserialised and has a schema, where the
+// doc comments from here stand. All else is injected: `State`, for one, is what `main` gave to the server.
 /// Searches the catalog, shelf by shelf.
-//
-// The types of the parameters say what they are. What a client sends can be deserialised and has a schema; the doc
-// comments here describe it there. All else is injected: `State` is what `main` gave to the server.
 #[mcp_tool(endpoint = Catalog, read_only)]
 async fn search(
     /// Text to look for.
@@ -46,10 +45,11 @@ async fn search(
     for (done, shelf) in stock.shelves().enumerate() {
         // If the client went away, this ends here.
         cancellation.check()?;
-        // If the client did not ask for progress, there is no reporter, and nothing happens.
-        let looking = Progress::new(done).total(stock.len()).message(format!("among the {}s", shelf.kind));
-        progress.report(looking).await?;
         parts.extend(shelf.matching(&query).await);
+        // If the client did not ask for progress, there is no reporter, and nothing happens.
+        let looked =
+            Progress::new(done + 1).total(stock.len()).message(format!("looked at the {}s", shelf.kind));
+        progress.report(looked).await?;
         if parts.len() >= limit {
             parts.truncate(limit);
             break;
@@ -196,12 +196,12 @@ async fn demo(server: McpServer) -> Result<(), Box<dyn Error>> {
             None => draw(&message["params"])?,
         }
     }
-    println!("\r\x1b[K{result:#}\n");
+    println!("\n\n{result}\n");
 
     println!("A resource:\n");
     let read = json!({ "uri": "catalog://parts/bolt-12" });
     let result = client.request("resources/read", read).await?.result().await?;
-    println!("{:#}\n", result["contents"]);
+    println!("{}\n", result["contents"]);
 
     println!("The same search once more, which the client gives up:\n");
     let mut messages = client.request("tools/call", search).await?;
@@ -215,7 +215,7 @@ async fn demo(server: McpServer) -> Result<(), Box<dyn Error>> {
     while handle.running() > 0 {
         sleep(Duration::from_millis(1)).await;
     }
-    println!("\n\nThe handler ended {:?} later: nothing is left of it.", gave_up.elapsed());
+    println!("\n\nIt ended {:.0?} later, before the next shelf. Nothing of it is left.", gave_up.elapsed());
 
     handle.shutdown().await;
     Ok(serving.await??)

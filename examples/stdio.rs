@@ -14,9 +14,8 @@ use std::{
 
 use mcp_runtime::prelude::*;
 
+// Not `async`: it runs on a thread for work that blocks, and reports its progress with `report_blocking`.
 /// Counts the lines of a text file.
-//
-// No `async`: it runs on a thread for work that blocks, where progress is reported with `report_blocking`.
 #[mcp_tool(read_only)]
 fn count_lines(
     /// The path of the file.
@@ -24,7 +23,7 @@ fn count_lines(
     progress: Option<ProgressReporter>,
     cancellation: CancellationToken,
 ) -> Result<String, ToolError> {
-    let file = File::open(&path)?;
+    let file = File::open(&path).map_err(|error| format!("{}: {error}", path.display()))?;
     let size = file.metadata()?.len();
     let (mut lines, mut read) = (0_u64, 0);
     for line in BufReader::new(file).split(b'\n') {

@@ -172,7 +172,7 @@ fn owned(mut ty: Type) -> Type {
 }
 
 /// The same syntax, where `Self` is replaced by the type that it stands for, so that it can stand outside the `impl`.
-fn resolve<T: ToTokens + syn::parse::Parse + Clone>(syntax: &T, this: Option<&Path>) -> T {
+pub fn resolve<T: ToTokens + syn::parse::Parse + Clone>(syntax: &T, this: Option<&Path>) -> T {
     let Some(this) = this else { return syntax.clone() };
     syn::parse2(replace_self(syntax.to_token_stream(), this)).unwrap_or_else(|_| syntax.clone())
 }

@@ -1,9 +1,12 @@
 //! A tiny HTTP/1.1 client, with every byte under control.
 
-use std::fmt;
+use std::{fmt, net::SocketAddr};
 
 use http::{HeaderMap, HeaderName, HeaderValue};
-use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, BufReader};
+use tokio::{
+    io::{AsyncBufReadExt, AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, BufReader},
+    net::TcpStream,
+};
 
 use crate::{Event, Events, Message, Reply};
 
@@ -26,6 +29,16 @@ enum Framing {
 }
 
 impl Connection {
+    /// Connects to a TCP port.
+    ///
+    /// # Panics
+    /// If nobody listens.
+    pub async fn open(address: SocketAddr) -> Self {
+        let stream = TcpStream::connect(address).await.expect("the server listens");
+        stream.set_nodelay(true).expect("an open socket");
+        Self::new(stream)
+    }
+
     pub(crate) fn new(stream: impl AsyncRead + AsyncWrite + Send + Unpin + 'static) -> Self {
         Self {
             stream: BufReader::new(Box::new(stream)),

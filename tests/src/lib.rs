@@ -7,6 +7,7 @@ mod connection;
 mod events;
 mod local;
 mod message;
+mod probe;
 mod reply;
 mod served;
 
@@ -19,6 +20,7 @@ pub use self::{
     events::{Event, Events},
     local::{Local, Stream},
     message::{CAPABILITIES, CLIENT_INFO, LOG_LEVEL, Message, PROTOCOL_VERSION, REVISION},
+    probe::Probe,
     reply::Reply,
     served::Served,
 };

@@ -10,7 +10,7 @@ use mcp_runtime::{
 };
 use tokio::{
     io::{DuplexStream, duplex},
-    net::{TcpListener, TcpStream},
+    net::TcpListener,
     sync::mpsc,
     task::JoinHandle,
 };
@@ -78,16 +78,9 @@ impl Served {
     }
 
     /// Opens a connection.
-    ///
-    /// # Panics
-    /// If nobody listens.
     pub async fn connect(&self) -> Connection {
         match &self.door {
-            Door::Tcp(address) => {
-                let stream = TcpStream::connect(address).await.expect("the server listens");
-                stream.set_nodelay(true).expect("an open socket");
-                Connection::new(stream)
-            }
+            Door::Tcp(address) => Connection::open(*address).await,
             Door::Pipes(_) => self.connect_with_buffer(64 << 10),
         }
     }

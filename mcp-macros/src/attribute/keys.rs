@@ -50,10 +50,14 @@ impl<'a> Keys<'a> {
 
     /// `key = "text"`, where the text is not blank.
     pub fn string(&mut self, key: &'static str) -> Option<LitStr> {
+        self.text(key, "write its text or remove the key")
+    }
+
+    fn text(&mut self, key: &'static str, remedy: &str) -> Option<LitStr> {
         let entry = self.entry(key)?;
         let literal = self.errors.ok(entry.literal())?;
         if literal.value().trim().is_empty() {
-            self.errors.error(&literal, format!("`{key}` is blank: write its text or remove the key"));
+            self.errors.error(&literal, format!("`{key}` is blank: {remedy}"));
             return None;
         }
         Some(literal)
@@ -69,7 +73,7 @@ impl<'a> Keys<'a> {
         if !self.has(key) {
             self.missing.push(key);
         }
-        self.string(key)
+        self.text(key, "write its text")
     }
 
     /// `key`, `key = true` or `key = false`.

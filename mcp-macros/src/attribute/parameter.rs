@@ -18,8 +18,7 @@ pub struct ParameterAttribute {
     pub header: Option<LitStr>,
     /// With the key, for errors.
     pub default: Option<(Ident, DefaultValue)>,
-    /// With the key, for errors.
-    pub source: Option<(Ident, Source)>,
+    pub source: Option<Source>,
 }
 
 /// The decision for a type that could be both.
@@ -78,8 +77,9 @@ impl ParameterAttribute {
                 keys.errors.error(argument, "a parameter is one or the other: keep `inject` or `argument`");
                 None
             }
-            (Some(inject), None) => Some((inject, Source::Inject)),
-            (None, argument) => argument.map(|key| (key, Source::Argument)),
+            (Some(_), None) => Some(Source::Inject),
+            (None, Some(_)) => Some(Source::Argument),
+            (None, None) => None,
         };
         parameter
     }

@@ -13,6 +13,7 @@ use super::{
 use crate::{
     attribute::{OperationAttribute, OperationKeys, OperationKind, Requires, ToolKeys},
     operation::Operation,
+    signature::resolve,
     validate,
 };
 
@@ -121,6 +122,7 @@ fn input_schema(operation: &Operation<'_>) -> TokenStream {
     else {
         return TokenStream::new();
     };
+    let path = resolve(path, operation.this);
     let rt = operation.runtime.at(path.span());
     quote_spanned!(path.span()=> const __INPUT_SCHEMA: fn() -> #rt::Value = #path;)
 }

@@ -33,11 +33,11 @@ impl<'a> Expansion<'a> {
     /// The items that stand for the parameter. `variables` are those of a resource's URI, if they are known.
     pub fn items(&self, earlier: &[Self], variables: Option<&[String]>) -> TokenStream {
         let mut items = self.inference();
-        // With `inject` the keys of an argument are an error already.
-        if !matches!(self.parameter.attribute.source, Some((_, Source::Inject))) {
-            items.extend([self.default(), self.header_check(), self.argument_keys()]);
+        items.extend(self.once(earlier));
+        // With `inject`, what an argument may be or have is an error of syntax.
+        if self.parameter.attribute.source != Some(Source::Inject) {
+            items.extend([self.default(), self.header_check(), self.argument_keys(), self.role(variables)]);
         }
-        items.extend([self.once(earlier), self.role(variables)]);
         items
     }
 
@@ -99,9 +99,9 @@ impl<'a> Expansion<'a> {
         let (constant, ty) = (self.constant(), &self.parameter.ty);
         let span = ty.span();
         let rt = self.rt.at(span);
-        let inferred = match (self.parameter.attribute.source.as_ref(), self.kind) {
-            (Some((_, Source::Inject)), _) => quote_spanned!(span=> injected::<#ty>()),
-            (Some((_, Source::Argument)), _) => quote_spanned!(span=> tool_argument::<#ty>()),
+        let inferred = match (self.parameter.attribute.source, self.kind) {
+            (Some(Source::Inject), _) => quote_spanned!(span=> injected::<#ty>()),
+            (Some(Source::Argument), _) => quote_spanned!(span=> tool_argument::<#ty>()),
             (None, OperationKind::Tool) => quote_spanned!(span=> tool_parameter::<#ty, _>()),
             (None, OperationKind::Resource) => quote_spanned!(span=> resource_parameter::<#ty, _>()),
             (None, OperationKind::ResourceList) => quote_spanned!(span=> page_parameter::<#ty, _>()),

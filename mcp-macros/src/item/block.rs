@@ -4,7 +4,7 @@ use proc_macro2::{Span, TokenStream};
 use quote::quote;
 use syn::{FnArg, ImplItem, ImplItemFn, ItemImpl, Path, Type, spanned::Spanned};
 
-use super::one_operation;
+use super::{one_operation, own_parameters};
 use crate::{
     attribute::{self, ImplAttribute, OperationAttribute, OperationKind},
     diagnostics::Diagnostics,
@@ -55,6 +55,7 @@ impl Method {
         let attribute = method.attrs.remove(first);
         let kind = OperationKind::of(&attribute)?;
         one_operation(kind, &mut method.attrs, &mut errors);
+        own_parameters(&method.sig, &mut method.attrs);
         Some(Self { at, kind, attribute, annotations: Annotations::strip(&mut method.sig), errors })
     }
 }

@@ -4,7 +4,7 @@ use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, quote};
 use syn::{ItemFn, TraitItemFn};
 
-use super::{describe, one_operation, refused};
+use super::{describe, one_operation, own_parameters, refused};
 use crate::{
     attribute::{OperationAttribute, OperationKind},
     diagnostics::Diagnostics,
@@ -24,6 +24,7 @@ pub fn operation(kind: OperationKind, keys: TokenStream, item: &TokenStream) -> 
 fn free(kind: OperationKind, span: Span, keys: TokenStream, mut function: ItemFn) -> TokenStream {
     let mut errors = Diagnostics::default();
     one_operation(kind, &mut function.attrs, &mut errors);
+    own_parameters(&function.sig, &mut function.attrs);
     let annotations = Annotations::strip(&mut function.sig);
     let attribute = OperationAttribute::read(kind, span, keys, &mut errors);
     let runtime = Runtime::new(attribute.as_ref().and_then(|attribute| attribute.runtime.as_ref()));

@@ -6,7 +6,7 @@ mod structure;
 
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, quote};
-use syn::{Attribute, Item};
+use syn::{Attribute, Item, Signature, parse_quote};
 
 pub use self::function::operation;
 use crate::{attribute::OperationKind, diagnostics::Diagnostics};
@@ -67,10 +67,17 @@ fn one_operation(first: OperationKind, attributes: &mut Vec<Attribute>, errors: 
     });
 }
 
+/// Keeps clippy from asking a plain function for references: handlers own their parameters. (It asks no `async` one.)
+fn own_parameters(signature: &Signature, attributes: &mut Vec<Attribute>) {
+    if signature.asyncness.is_none() {
+        attributes.push(parse_quote!(#[allow(clippy::needless_pass_by_value)]));
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{errors, tool_errors};
+    use crate::testing::{errors, text, tool_errors};
 
     #[test]
     fn attributes_on_other_items() {
@@ -131,6 +138,22 @@ mod tests {
             let found = errors(endpoint(quote!(), &tokens));
             assert!(found.len() == 1 && found[0].contains(what), "{tokens}: {found:?}");
         }
+    }
+
+    #[test]
+    fn clippy_lets_plain_functions_own_their_parameters() {
+        let allows =
+            |item: TokenStream| text(operation(OperationKind::Tool, quote!(), &item)).contains("clippy::");
+        assert!(allows(quote!(
+            fn a(b: String) -> String {
+                b.clone()
+            }
+        )));
+        assert!(!allows(quote!(
+            async fn a(b: String) -> String {
+                b.clone()
+            }
+        )));
     }
 
     #[test]

@@ -78,7 +78,7 @@ fn address(keys: &ResourceKeys, operation: &Operation<'_>, errors: &mut Diagnost
 }
 
 fn is_injected(parameter: &Parameter) -> bool {
-    matches!(parameter.attribute.source, Some((_, Source::Inject)))
+    parameter.attribute.source == Some(Source::Inject)
 }
 
 fn completion(keys: &CompletionKeys, errors: &mut Diagnostics) {

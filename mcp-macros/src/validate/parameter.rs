@@ -81,7 +81,7 @@ fn shown(ty: &Type) -> String {
 }
 
 fn source(parameter: &Parameter, errors: &mut Diagnostics) {
-    if let Some((_, Source::Inject)) = parameter.attribute.source
+    if let Some(Source::Inject) = parameter.attribute.source
         && let Some((key, span)) = parameter.argument_key()
     {
         errors.error_at(span, format!("an injected value is no argument: remove `{key}`"));

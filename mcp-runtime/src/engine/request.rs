@@ -250,7 +250,7 @@ impl Engine {
             method: &envelope.method,
             target: named(envelope),
         };
-        let denied = |denied: Denied| Refused { error: denied.error(), challenge: denied.challenge };
+        let denied = |denied: Denied| Refused { error: Box::new(denied.error()), challenge: denied.challenge };
         admission.admit(&request).await.map_err(denied)
     }
 
@@ -272,7 +272,7 @@ impl Engine {
 
 /// A request that gets an error, with what HTTP adds to it.
 pub(super) struct Refused {
-    pub(super) error: ProtocolError,
+    pub(super) error: Box<ProtocolError>,
     pub(super) challenge: Option<http::HeaderValue>,
 }
 
@@ -284,7 +284,7 @@ impl Refused {
 
 impl From<ProtocolError> for Refused {
     fn from(error: ProtocolError) -> Self {
-        Self { error, challenge: None }
+        Self { error: Box::new(error), challenge: None }
     }
 }
 

@@ -21,7 +21,8 @@ const fn needs_escape(byte: u8) -> bool {
 /// Appends a string literal, quotes included.
 pub fn write_string(out: &mut Vec<u8>, text: &str) {
     let bytes = text.as_bytes();
-    out.reserve(bytes.len() + 2);
+    // With room for some escapes, and for what follows: a long text is not to be moved again.
+    out.reserve(bytes.len() + bytes.len() / 16 + 64);
     out.push(b'"');
     // Plain blocks are only counted; what lies between two others is copied at once.
     let mut written = 0;

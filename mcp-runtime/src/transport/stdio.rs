@@ -190,19 +190,35 @@ mod tests {
     #[tokio::test]
     async fn a_blocked_read_does_not_keep_the_server() {
         let (engine, _) = samples::engine(|_| ());
-        let shared = std::sync::Arc::clone(&engine.shared);
-        let (release, released) = std::sync::mpsc::channel::<()>();
-        let client = served(&engine, move |to_server, from_server| {
-            shared.lifecycle.advance(Phase::Draining);
-            // The input stays open until the server has ended.
-            let _ = released.recv();
-            drop((to_server, from_server));
-        });
-        let mut client = std::pin::pin!(client);
-        let early = tokio::time::timeout(Duration::from_millis(300), client.as_mut()).await;
-        assert!(early.is_err(), "the client holds on");
-        drop(release);
-        client.await.0.unwrap();
+        let (stdin, to_server) = io::pipe().unwrap();
+        let serving = serve_streams(&engine, stdin, io::sink());
+        let shutdown = async {
+            tokio::time::sleep(Duration::from_millis(50)).await;
+            engine.shared.lifecycle.advance(Phase::Draining);
+        };
+        let ended =
+            tokio::time::timeout(Duration::from_secs(10), async { tokio::join!(serving, shutdown).0 });
+        ended.await.expect("it ends while its input is open").unwrap();
+        drop(to_server);
+    }
+
+    #[tokio::test]
+    async fn a_client_may_read_slowly() {
+        let (engine, _) = samples::engine(|limits| limits.write_timeout = Duration::from_secs(1));
+        let message = samples::call(1, "echo", &serde_json::json!({ "text": "x".repeat(20 * PIECE) }));
+        let (served, read) = served(&engine, move |mut to_server, mut from_server| {
+            to_server.write_all(message.as_bytes()).unwrap();
+            drop(to_server);
+            let (mut piece, mut read) = (vec![0; PIECE], 0);
+            while let length @ 1.. = from_server.read(&mut piece).unwrap() {
+                read += length;
+                thread::sleep(Duration::from_millis(100));
+            }
+            read
+        })
+        .await;
+        served.unwrap();
+        assert!(read > 20 * PIECE, "{read} bytes");
     }
 
     #[tokio::test]

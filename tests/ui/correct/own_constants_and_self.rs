@@ -22,6 +22,15 @@ impl Catalog {
         Page(0)
     }
 
+    fn schema() -> serde_json::Value {
+        serde_json::json!({ "type": "object" })
+    }
+
+    #[mcp_tool(input_schema = Self::schema, extra_arguments = "ignore")]
+    async fn anything(Args(all): Args<serde_json::Map<String, serde_json::Value>>) -> Json<usize> {
+        Json(all.len())
+    }
+
     #[mcp_tool]
     async fn search(
         #[mcp(default = Self::LIMIT)] limit: u32,

@@ -82,7 +82,6 @@ where
                 .timer(TokioTimer::new())
                 .header_read_timeout(limits.header_read_timeout)
                 .max_buf_size(limits.max_header_bytes)
-                .pipeline_flush(true)
                 .serve_connection(TokioIo::new(socket), service);
             until_stopped(connection, |connection| connection.graceful_shutdown(), &shared).await
         }

@@ -113,7 +113,10 @@ impl Session<'_> {
         }
         // The end of the input may be the end of the server, which would refuse what it has not begun.
         drop(starting);
-        started.recv().await;
+        tokio::select! {
+            _ = started.recv() => {}
+            () = &mut draining => {}
+        }
         Ok(())
     }
 

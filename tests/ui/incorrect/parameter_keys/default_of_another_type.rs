@@ -2,9 +2,12 @@
 
 use mcp_runtime::prelude::*;
 
+#[derive(serde::Deserialize, schemars::JsonSchema)]
+struct Label(String);
+
 #[mcp_tool]
-async fn search(#[mcp(default = "ten")] limit: u32, #[mcp(default = 1.5)] page: u32) -> String {
-    String::new()
+async fn search(#[mcp(default = "none")] label: Label, #[mcp(default = 1.5)] page: u32) -> String {
+    label.0
 }
 
 fn main() {}

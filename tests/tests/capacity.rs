@@ -1,0 +1,481 @@
+//! Bounds: places and the queue before them, rate limits, and what panics and lost clients leave behind: nothing.
+
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicU64, AtomicUsize, Ordering::SeqCst},
+    },
+    time::Duration,
+};
+
+use mcp_runtime::{McpServer, RateLimit, RateLimited, prelude::*, server::ServerBuilder};
+use mcp_tests::{Event, Local, Message, Probe, Served, eventually, seconds};
+use schemars::JsonSchema;
+use serde::{Deserialize, Deserializer};
+use serde_json::json;
+
+#[mcp_endpoint(path = "/mcp", name = "capacity", version = "1.0.0")]
+struct Shop;
+
+#[mcp_endpoint]
+impl Shop {
+    /// Ends when it is permitted to.
+    #[mcp_tool]
+    async fn led(name: String, State(probe): State<Probe>) -> String {
+        probe.note(format!("{name} starts"));
+        probe.permitted().await;
+        probe.note(format!("{name} ends"));
+        name
+    }
+
+    #[mcp_tool]
+    fn blocking(State(busy): State<Busy>) -> String {
+        let now = busy.0.fetch_add(1, SeqCst) + 1;
+        busy.1.fetch_max(now, SeqCst);
+        std::thread::yield_now();
+        busy.0.fetch_sub(1, SeqCst);
+        "done".to_owned()
+    }
+
+    #[mcp_tool]
+    async fn quick() -> &'static str {
+        "done"
+    }
+
+    #[mcp_resource(uri = "shop://door")]
+    async fn door() -> &'static str {
+        "open"
+    }
+
+    /// Reports if it can, and waits to be cancelled.
+    #[mcp_tool]
+    async fn lost(progress: Option<ProgressReporter>, token: CancellationToken, State(seen): State<Seen>) {
+        seen.started.fetch_add(1, SeqCst);
+        let _ = progress.report(1).await;
+        token.cancelled().await;
+        seen.ended.fetch_add(1, SeqCst);
+    }
+}
+
+/// How many run now, and the most that ever did.
+#[derive(Clone, Default)]
+struct Busy(Arc<AtomicUsize>, Arc<AtomicUsize>);
+
+/// How many calls started and ended.
+#[derive(Clone, Default)]
+struct Seen {
+    started: Arc<AtomicUsize>,
+    ended: Arc<AtomicUsize>,
+}
+
+fn builder(probe: &Probe) -> ServerBuilder {
+    McpServer::builder().endpoint(Shop).state(probe.clone()).state(Busy::default()).state(Seen::default())
+}
+
+/// Places for handlers, blocking or not, and a queue.
+fn bounded(probe: &Probe, places: usize, queue: usize) -> Local {
+    let builder = builder(probe).max_concurrent_handlers(places).max_blocking_handlers(1_usize);
+    Local::new(builder.handler_queue(queue))
+}
+
+fn led(name: &str) -> Message {
+    Message::call("led", json!({ "name": name }))
+}
+
+fn quick() -> Message {
+    Message::call("quick", json!({}))
+}
+
+#[tokio::test(start_paused = true)]
+async fn without_a_place_or_a_queue_a_call_is_refused_at_once() {
+    let probe = Probe::new();
+    let local = bounded(&probe, 1, 0);
+    let running = tokio::spawn(local.open(&led("first")));
+    probe.noted("first starts").await;
+    for message in [quick(), Message::read("shop://door")] {
+        let reply = local.send(&message).await;
+        assert_eq!(reply.refusal(), (503, -32603));
+        assert_eq!(reply.header("retry-after"), Some("1"));
+        assert_eq!(reply.json()["id"], 1);
+    }
+    probe.permit();
+    assert_eq!(running.await.unwrap().whole().await.text(), "first");
+    assert_eq!(local.send(&quick()).await.text(), "done");
+}
+
+#[tokio::test(start_paused = true)]
+async fn lists_and_discovery_need_no_place() {
+    let probe = Probe::new();
+    let local = bounded(&probe, 1, 0);
+    let _running = tokio::spawn(local.open(&led("first")));
+    probe.noted("first starts").await;
+    for method in ["server/discover", "tools/list", "resources/list"] {
+        assert_eq!(local.send(&Message::request(method)).await.status, 200, "{method}");
+    }
+    assert_eq!(local.send(&Message::notification("notifications/cancelled")).await.status, 202);
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_queue_is_first_come_first_served_and_refuses_what_does_not_fit() {
+    let probe = Probe::new();
+    let local = bounded(&probe, 1, 2);
+    let mut calls = Vec::new();
+    for (at, name) in ["first", "second", "third"].into_iter().enumerate() {
+        calls.push(tokio::spawn(local.open(&led(name))));
+        eventually("it has arrived", || local.handle().running() + local.handle().waiting() == at + 1).await;
+    }
+    assert_eq!(local.send(&quick()).await.refusal(), (503, -32603));
+    assert_eq!((local.handle().running(), local.handle().waiting()), (1, 2));
+    for call in calls {
+        probe.permit();
+        assert_eq!(call.await.unwrap().status, 200);
+    }
+    let order = ["first starts", "first ends", "second starts", "second ends", "third starts", "third ends"];
+    assert_eq!(probe.notes(), order);
+    assert_eq!((local.handle().running(), local.handle().waiting()), (0, 0));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_deadline_in_the_queue_is_a_503_and_the_handler_never_runs() {
+    let probe = Probe::new();
+    let builder = builder(&probe).max_concurrent_handlers(1_usize).max_blocking_handlers(1_usize);
+    let local = Local::new(builder.request_timeout(seconds(30)).cancellation_grace(None));
+    let first = tokio::spawn(local.open(&led("first")));
+    probe.noted("first starts").await;
+    let began = tokio::time::Instant::now();
+    let waiting = led("second");
+    let (second, first) = tokio::join!(local.send(&waiting), first);
+    assert_eq!(second.refusal(), (503, -32603));
+    assert_eq!(second.header("retry-after"), Some("1"));
+    assert_eq!(first.unwrap().status, 504, "that one did run");
+    assert_eq!(began.elapsed(), seconds(30));
+    assert_eq!((probe.notes(), local.handle().waiting()), (vec!["first starts".to_owned()], 0));
+}
+
+#[tokio::test]
+async fn blocking_handlers_have_a_bound_of_their_own() {
+    let (probe, busy) = (Probe::new(), Busy::default());
+    let builder = McpServer::builder().endpoint(Shop).state(probe).state(busy.clone()).state(Seen::default());
+    let local = Local::new(builder.max_blocking_handlers(3_usize));
+    let calls = (0..40).map(|_| tokio::spawn(local.open(&Message::call("blocking", json!({})))));
+    for call in calls.collect::<Vec<_>>() {
+        assert_eq!(call.await.unwrap().whole().await.text(), "done");
+    }
+    assert!((1..=3).contains(&busy.1.load(SeqCst)), "{} at once", busy.1.load(SeqCst));
+    assert_eq!(local.handle().running(), 0);
+}
+
+/// Refuses a number of requests, each with a delay, and keeps what it was asked.
+#[derive(Clone, Default)]
+struct Meter {
+    delays: Arc<std::sync::Mutex<Vec<Duration>>>,
+    asked: Arc<std::sync::Mutex<Vec<String>>>,
+}
+
+impl Meter {
+    fn refusing(delays: &[Duration]) -> Self {
+        let meter = Self::default();
+        *meter.delays.lock().unwrap() = delays.iter().rev().copied().collect();
+        meter
+    }
+
+    fn asked(&self) -> Vec<String> {
+        std::mem::take(&mut self.asked.lock().unwrap())
+    }
+}
+
+impl RateLimit for Meter {
+    async fn check(&self, request: &RateLimited<'_>) -> Result<(), Duration> {
+        tokio::task::yield_now().await;
+        let RateLimited { caller, endpoint, method, tool } = request;
+        let asked = format!("{:?} {} {method} {tool:?}", caller.id(), endpoint.path);
+        self.asked.lock().map_err(|_| Duration::ZERO)?.push(asked);
+        self.delays.lock().map_err(|_| Duration::ZERO)?.pop().map_or(Ok(()), Err)
+    }
+}
+
+/// Takes a caller's word for who it is.
+struct Trusting;
+
+impl Admission for Trusting {
+    async fn admit(&self, request: &AdmissionRequest<'_>) -> Result<Caller, Denied> {
+        let name = request.headers().get("x-caller").and_then(|name| name.to_str().ok());
+        Ok(name.map_or_else(Caller::anonymous, Caller::identified))
+    }
+}
+
+#[tokio::test]
+async fn a_rate_limit_answers_when_to_come_back_in_whole_seconds() {
+    for (delay, header) in [
+        (Duration::ZERO, "1"),
+        (Duration::from_millis(1), "1"),
+        (seconds(1), "1"),
+        (Duration::from_millis(1001), "2"),
+        (seconds(3600), "3600"),
+    ] {
+        let meter = Meter::refusing(&[delay]);
+        let local = Local::new(builder(&Probe::new()).request_rate_limit(meter));
+        let reply = local.send(&quick().id("r")).await;
+        assert_eq!(reply.refusal(), (429, -31999), "{delay:?}");
+        assert_eq!(reply.header("retry-after"), Some(header), "{delay:?}");
+        assert_eq!(reply.json()["id"], "r");
+        assert_eq!(local.send(&quick()).await.text(), "done");
+    }
+}
+
+#[tokio::test]
+async fn the_limits_know_who_calls_what() {
+    let (requests, tools) = (Meter::default(), Meter::default());
+    let builder = builder(&Probe::new()).admission(Trusting);
+    let local = Local::guarded(builder.request_rate_limit(requests.clone()).tool_rate_limit(tools.clone()));
+    for (message, request, tool) in [
+        (quick(), "None /mcp tools/call None", Some(r#"None /mcp tools/call Some("quick")"#)),
+        (
+            quick().header("x-caller", "ada"),
+            r#"Some("ada") /mcp tools/call None"#,
+            Some(r#"Some("ada") /mcp tools/call Some("quick")"#),
+        ),
+        (Message::request("tools/list"), "None /mcp tools/list None", None),
+        (Message::read("shop://door"), "None /mcp resources/read None", None),
+        (Message::request("nothing"), "None /mcp nothing None", None),
+    ] {
+        local.send(&message).await;
+        assert_eq!(requests.asked(), [request]);
+        assert_eq!(tools.asked(), Vec::from_iter(tool), "only calls of tools count as such");
+    }
+}
+
+#[tokio::test]
+async fn the_limit_of_tools_refuses_calls_alone() {
+    let tools = Meter::refusing(&[seconds(2)]);
+    let local = Local::new(builder(&Probe::new()).tool_rate_limit(tools));
+    assert_eq!(local.send(&Message::read("shop://door")).await.text(), "open");
+    let reply = local.send(&quick()).await;
+    assert_eq!((reply.refusal(), reply.header("retry-after")), ((429, -31999), Some("2")));
+    assert_eq!(local.handle().running(), 0);
+}
+
+#[cfg(feature = "rate-limit")]
+#[tokio::test]
+async fn a_token_bucket_gives_every_caller_its_own_burst() {
+    let bucket = mcp_runtime::TokenBucket::new(2, seconds(3600));
+    let local = Local::guarded(builder(&Probe::new()).admission(Trusting).request_rate_limit(bucket));
+    for caller in ["ada", "bob"] {
+        let message = quick().header("x-caller", caller);
+        for _ in 0..2 {
+            assert_eq!(local.send(&message).await.text(), "done");
+        }
+        let reply = local.send(&message).await;
+        assert_eq!(reply.refusal(), (429, -31999), "{caller}");
+        let wait: u64 = reply.header("retry-after").unwrap().parse().unwrap();
+        assert!((1..=1800).contains(&wait), "half the period refills one: {wait}");
+    }
+}
+
+/// An argument that panics when it is read.
+#[derive(JsonSchema)]
+struct Trap;
+
+impl<'de> Deserialize<'de> for Trap {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let number = u8::deserialize(deserializer)?;
+        panic!("the password is hunter{number}")
+    }
+}
+
+/// A result that panics when it is written.
+#[derive(JsonSchema)]
+struct Spite;
+
+impl serde::Serialize for Spite {
+    fn serialize<S: serde::Serializer>(&self, _: S) -> Result<S::Ok, S::Error> {
+        panic!("the password is hunter2")
+    }
+}
+
+/// A value that panics when it is injected.
+struct Needle;
+
+impl FromInvocation for Needle {
+    type Rejection = Rejection;
+
+    async fn from_invocation(_: &Invocation) -> Result<Self, Rejection> {
+        panic!("the password is hunter2")
+    }
+}
+
+/// An admission and a limit that panic on demand.
+struct Moody;
+
+impl Admission for Moody {
+    async fn admit(&self, request: &AdmissionRequest<'_>) -> Result<Caller, Denied> {
+        assert!(request.headers().get("x-panic").is_none(), "the password is hunter2");
+        Ok(Caller::anonymous())
+    }
+}
+
+impl RateLimit for Moody {
+    async fn check(&self, request: &RateLimited<'_>) -> Result<(), Duration> {
+        assert!(request.tool != Some("limited"), "the password is hunter2");
+        Ok(())
+    }
+}
+
+#[mcp_endpoint(path = "/mcp", name = "panics", version = "1.0.0")]
+struct Panics;
+
+#[mcp_endpoint]
+impl Panics {
+    #[mcp_tool]
+    async fn at_once() -> String {
+        panic!("the password is hunter2")
+    }
+
+    #[mcp_tool]
+    async fn with_a_value() -> String {
+        std::panic::panic_any(17)
+    }
+
+    #[mcp_tool]
+    async fn later() -> String {
+        tokio::task::yield_now().await;
+        panic!("the password is hunter2")
+    }
+
+    #[mcp_tool]
+    fn blocking() -> String {
+        panic!("the password is hunter2")
+    }
+
+    #[mcp_tool]
+    async fn reading(trap: Trap) -> String {
+        let Trap = trap;
+        String::new()
+    }
+
+    #[mcp_tool]
+    async fn writing() -> Json<Spite> {
+        Json(Spite)
+    }
+
+    #[mcp_tool]
+    async fn injecting(_needle: Needle) -> String {
+        String::new()
+    }
+
+    #[mcp_tool]
+    async fn limited() -> String {
+        String::new()
+    }
+
+    #[mcp_tool]
+    async fn fine() -> &'static str {
+        "alive"
+    }
+
+    #[mcp_resource(uri = "x://resource")]
+    async fn resource() -> String {
+        panic!("the password is hunter2")
+    }
+
+    #[mcp_prompt]
+    async fn prompt() -> String {
+        panic!("the password is hunter2")
+    }
+}
+
+#[tokio::test]
+async fn a_panic_wherever_it_is_costs_one_request_and_tells_nothing() {
+    let builder = McpServer::builder().endpoint(Panics).admission(Moody).tool_rate_limit(Moody);
+    let served = Served::start(builder).await;
+    let call = |tool| Message::call(tool, json!({}));
+    for message in [
+        call("at_once"),
+        call("with_a_value"),
+        call("later"),
+        call("blocking"),
+        Message::call("reading", json!({ "trap": 2 })),
+        call("writing"),
+        call("injecting"),
+        call("limited"),
+        call("fine").header("x-panic", "yes"),
+        Message::read("x://resource"),
+        Message::prompt("prompt", json!({})),
+    ] {
+        let mut connection = served.connect().await;
+        connection.send(&message).await;
+        let reply = connection.reply().await;
+        assert_eq!(reply.refusal(), (500, -32603), "{message:?} {reply:?}");
+        assert_eq!((&reply.json()["id"], &reply.error()["message"]), (&json!(1), &json!("internal error")));
+        assert!(!format!("{reply:?}").contains("hunter2"));
+        // The same connection goes on.
+        connection.send(&call("fine")).await;
+        assert_eq!(connection.reply().await.text(), "alive");
+        assert_eq!(served.handle().running(), 0, "{message:?}");
+    }
+}
+
+/// The resident memory of this process, in KiB.
+#[cfg(target_os = "linux")]
+fn resident() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
+    line.trim().trim_end_matches(" kB").parse().unwrap()
+}
+
+/// Elsewhere nobody looks.
+#[cfg(not(target_os = "linux"))]
+fn resident() -> u64 {
+    0
+}
+
+/// Sends calls whose clients go away: before anything came back, or in the middle of a stream.
+async fn lose(served: &Served, calls: usize, at_once: usize) {
+    let next = AtomicU64::new(0);
+    let client = async || {
+        while let at = next.fetch_add(1, SeqCst)
+            && at < calls as u64
+        {
+            let mut connection = served.connect().await;
+            if at % 2 == 0 {
+                connection.send(&Message::call("lost", json!({}))).await;
+            } else {
+                connection.send(&Message::call("lost", json!({})).progress_token("p")).await;
+                connection.head().await;
+                assert_eq!(connection.event().await.as_ref().and_then(Event::progress), Some(1.0));
+            }
+        }
+    };
+    let clients: Vec<_> = (0..at_once).map(|_| Box::pin(client())).collect();
+    join_all(clients).await;
+}
+
+/// Polls all futures until each is done.
+async fn join_all<F: Future<Output = ()> + Unpin>(mut futures: Vec<F>) {
+    std::future::poll_fn(|cx| {
+        futures.retain_mut(|future| std::pin::Pin::new(future).poll(cx).is_pending());
+        if futures.is_empty() { std::task::Poll::Ready(()) } else { std::task::Poll::Pending }
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn ten_thousand_lost_clients_leave_nothing_behind() {
+    const CALLS: usize = 10_000;
+    let seen = Seen::default();
+    let builder = McpServer::builder().endpoint(Shop).state(Probe::new()).state(Busy::default()).state(seen.clone());
+    let served = Served::start(builder.max_concurrent_handlers(64_usize).max_blocking_handlers(1_usize)).await;
+    let (handle, metrics) = (served.handle(), tokio::runtime::Handle::current().metrics());
+    let idle = || handle.running() == 0 && handle.waiting() == 0 && metrics.num_alive_tasks() == 1;
+    // Caches and pools are warm after the first thousand.
+    lose(&served, 1000, 100).await;
+    eventually("the first thousand are gone", idle).await;
+    let before = resident();
+    lose(&served, CALLS, 100).await;
+    eventually("all are gone", idle).await;
+    assert_eq!(seen.started.load(SeqCst), seen.ended.load(SeqCst), "every handler heard of it");
+    assert!(seen.started.load(SeqCst) >= CALLS / 2, "{} started", seen.started.load(SeqCst));
+    let grown = resident().saturating_sub(before);
+    assert!(grown < 4096, "{grown} KiB more than before");
+    assert_eq!(served.send(&quick()).await.text(), "done");
+}

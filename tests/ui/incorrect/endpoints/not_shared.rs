@@ -1,0 +1,11 @@
+use mcp_runtime::prelude::*;
+
+use std::{cell::Cell, rc::Rc};
+
+#[mcp_endpoint(path = "/mcp", name = "catalog", version = "1.0.0")]
+struct Catalog {
+    calls: Cell<u32>,
+    names: Rc<Vec<String>>,
+}
+
+fn main() {}
