@@ -21,10 +21,7 @@ impl Probe {
     /// Nothing noted, nothing permitted.
     #[must_use]
     pub fn new() -> Self {
-        Self {
-            notes: Arc::new(watch::Sender::default()),
-            permits: Arc::new(Semaphore::new(0)),
-        }
+        Self { notes: Arc::new(watch::Sender::default()), permits: Arc::new(Semaphore::new(0)) }
     }
 
     /// Notes something.

@@ -101,7 +101,11 @@ impl Cancelling {
 
     /// Gives its token away.
     #[mcp_tool]
-    async fn leaking(token: CancellationToken, State(kept): State<Kept>, State(probe): State<Probe>) -> &'static str {
+    async fn leaking(
+        token: CancellationToken,
+        State(kept): State<Kept>,
+        State(probe): State<Probe>,
+    ) -> &'static str {
         token.on_cancel(move |_| probe.note("never")).detach();
         if let Ok(mut kept) = kept.0.lock() {
             *kept = Some(token);
@@ -111,7 +115,11 @@ impl Cancelling {
 
     /// Blocks its thread until somebody lets it go.
     #[mcp_tool]
-    fn blocking(token: CancellationToken, State(probe): State<Probe>, State(Release(release)): State<Release>) -> String {
+    fn blocking(
+        token: CancellationToken,
+        State(probe): State<Probe>,
+        State(Release(release)): State<Release>,
+    ) -> String {
         let (sender, receiver) = mpsc::sync_channel::<()>(1);
         if let Ok(mut release) = release.lock() {
             release.push(sender);
@@ -187,7 +195,11 @@ fn call(tool: &str) -> Message {
 }
 
 /// Starts a call whose client waits for its answer.
-async fn started(local: &Local, probe: &Probe, message: &Message) -> tokio::task::JoinHandle<mcp_tests::Stream> {
+async fn started(
+    local: &Local,
+    probe: &Probe,
+    message: &Message,
+) -> tokio::task::JoinHandle<mcp_tests::Stream> {
     let before = probe.notes().iter().filter(|note| *note == "started").count();
     let waiting = tokio::spawn(local.open(message));
     probe.counted("started", before + 1).await;
@@ -295,7 +307,10 @@ async fn the_deadline_of_a_stream_is_its_last_event_and_progress_does_not_move_i
     assert_eq!(began.elapsed(), seconds(60));
     assert_eq!(steps, 9, "every 7 seconds");
     let error = &last.unwrap()["error"];
-    assert_eq!((&error["code"], &error["message"]), (&json!(-32603), &json!("the request's deadline passed")));
+    assert_eq!(
+        (&error["code"], &error["message"]),
+        (&json!(-32603), &json!("the request's deadline passed"))
+    );
 }
 
 #[tokio::test(start_paused = true)]
@@ -400,7 +415,9 @@ async fn a_blocking_handler_keeps_its_place_until_it_returns() {
     let (probe, release) = (Probe::new(), Release::default());
     let builder = McpServer::builder().endpoint(Cancelling).cancellation_grace(seconds(0));
     let builder = builder.state(probe.clone()).state(release.clone()).state(Kept::default());
-    let local = Local::new(builder.max_concurrent_handlers(1_usize).max_blocking_handlers(1_usize).handler_queue(0_usize));
+    let local = Local::new(
+        builder.max_concurrent_handlers(1_usize).max_blocking_handlers(1_usize).handler_queue(0_usize),
+    );
     started(&local, &probe, &call("blocking")).await.abort();
     // Far beyond the grace, which is over at once.
     for _ in 0..100 {

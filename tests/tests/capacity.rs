@@ -463,8 +463,10 @@ async fn join_all<F: Future<Output = ()> + Unpin>(mut futures: Vec<F>) {
 async fn ten_thousand_lost_clients_leave_nothing_behind() {
     const CALLS: usize = 10_000;
     let seen = Seen::default();
-    let builder = McpServer::builder().endpoint(Shop).state(Probe::new()).state(Busy::default()).state(seen.clone());
-    let served = Served::start(builder.max_concurrent_handlers(64_usize).max_blocking_handlers(1_usize)).await;
+    let builder =
+        McpServer::builder().endpoint(Shop).state(Probe::new()).state(Busy::default()).state(seen.clone());
+    let served =
+        Served::start(builder.max_concurrent_handlers(64_usize).max_blocking_handlers(1_usize)).await;
     let (handle, metrics) = (served.handle(), tokio::runtime::Handle::current().metrics());
     let idle = || handle.running() == 0 && handle.waiting() == 0 && metrics.num_alive_tasks() == 1;
     // Caches and pools are warm after the first thousand.

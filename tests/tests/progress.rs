@@ -250,10 +250,9 @@ async fn going_back_ends_a_handler_that_asks() {
 #[tokio::test]
 async fn every_operation_may_report() {
     let (local, _) = server();
-    for (message, member) in [
-        (Message::prompt("prompt", json!({})), "messages"),
-        (Message::read("x://a"), "contents"),
-    ] {
+    for (message, member) in
+        [(Message::prompt("prompt", json!({})), "messages"), (Message::read("x://a"), "contents")]
+    {
         let reply = local.send(&message.progress_token("p")).await;
         assert_eq!(reported(&reply), [1.0]);
         assert!(reply.result()[member].is_array(), "{reply:?}");
@@ -395,13 +394,15 @@ async fn a_stream_that_nobody_reads_is_given_up_after_the_write_timeout() {
 
 #[tokio::test(start_paused = true)]
 async fn progress_of_an_endpoint_by_hand_is_the_same() {
-    let tool = Tool::new("steps").handler(async |progress: Option<ProgressReporter>| -> Result<Json<Value>, ToolError> {
-        for step in 1..=3 {
-            progress.report(step).await?;
-            tokio::time::sleep(seconds(1)).await;
-        }
-        Ok(Json(json!({ "steps": 3 })))
-    });
+    let tool = Tool::new("steps").handler(
+        async |progress: Option<ProgressReporter>| -> Result<Json<Value>, ToolError> {
+            for step in 1..=3 {
+                progress.report(step).await?;
+                tokio::time::sleep(seconds(1)).await;
+            }
+            Ok(Json(json!({ "steps": 3 })))
+        },
+    );
     let local = Local::new(McpServer::builder().endpoint(endpoint().tool(tool)));
     let reply = local.send(&Message::call("steps", json!({})).progress_token("p")).await;
     assert_eq!(reported(&reply), [1.0, 2.0, 3.0]);

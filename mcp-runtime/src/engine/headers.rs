@@ -8,14 +8,27 @@ use serde_json::value::RawValue;
 
 use crate::{
     protocol::{
-        Arguments, Envelope, Fault, MCP_METHOD, MCP_NAME, MCP_PROTOCOL_VERSION, Member, decode_value,
-        matches_json,
+        Arguments, Envelope, Fault, HeaderFault, MCP_METHOD, MCP_NAME, MCP_PROTOCOL_VERSION, Member,
+        decode_value, matches_json, plain_value,
     },
     registry::MirroredHeader,
 };
 
+/// The value of a header that may come once, as it stands.
+pub(super) fn plain<'h>(headers: &'h HeaderMap, name: &str) -> Result<Option<&'h str>, Fault> {
+    single(headers, name, plain_value)
+}
+
 /// The value of a header that may come once, decoded.
-pub(super) fn single<'h>(headers: &'h HeaderMap, name: &str) -> Result<Option<Cow<'h, str>>, Fault> {
+fn decoded<'h>(headers: &'h HeaderMap, name: &str) -> Result<Option<Cow<'h, str>>, Fault> {
+    single(headers, name, decode_value)
+}
+
+fn single<'h, T>(
+    headers: &'h HeaderMap,
+    name: &str,
+    read: fn(&'h [u8]) -> Result<T, HeaderFault>,
+) -> Result<Option<T>, Fault> {
     let mut values = headers.get_all(name).iter();
     let Some(value) = values.next() else {
         return Ok(None);
@@ -23,7 +36,7 @@ pub(super) fn single<'h>(headers: &'h HeaderMap, name: &str) -> Result<Option<Co
     if values.next().is_some() {
         return Err(Fault::new(name, "the header comes twice"));
     }
-    decode_value(value.as_bytes()).map(Some).map_err(|fault| Fault::new(name, fault.to_string()))
+    read(value.as_bytes()).map(Some).map_err(|fault| Fault::new(name, fault.to_string()))
 }
 
 /// What is wrong with the standard headers of a modern request.
@@ -47,7 +60,12 @@ fn text<'m>(member: &'m Member<Cow<'_, str>>) -> Option<&'m str> {
 }
 
 fn mirrors(headers: &HeaderMap, name: &str, body: Option<&str>, at: &str) -> Result<(), Fault> {
-    match (single(headers, name)?, body) {
+    // Whoever routes by the others reads them as they stand.
+    let header = match name {
+        MCP_NAME => decoded(headers, name)?,
+        _ => plain(headers, name)?.map(Cow::Borrowed),
+    };
+    match (header, body) {
         (None, _) => Err(Fault::new(name, "the header is missing")),
         (Some(header), Some(body)) if header != body => {
             Err(Fault::new(name, format!("the header says `{header}`, and the body `{body}` at `{at}`")))
@@ -78,7 +96,7 @@ fn argument_mirrors(
         rest.iter().try_fold(value, |value, name| member(value, name))
     });
     let value = value.filter(|value| value.get() != "null");
-    match (single(headers, HeaderName::as_str(header))?, value) {
+    match (decoded(headers, HeaderName::as_str(header))?, value) {
         (None, None) => Ok(()),
         (Some(header), Some(value)) if matches_json(&header, value) => Ok(()),
         (Some(header), Some(_)) => Err(Fault::new(

@@ -9,8 +9,10 @@ use super::{
     Answer, Engine, Reply,
     answer::{Answerer, Kind, bad_arguments},
     call::{Call, Outcome},
+    gate::{Place, Refusal},
     headers,
-    request::{Admitted, Carried, RETRY, Refused, late, mismatch},
+    lifecycle::Phase,
+    request::{Admitted, Carried, Refused, SHUTTING_DOWN, late, mismatch, overloaded},
 };
 use crate::{
     handler::{
@@ -96,9 +98,14 @@ impl Engine {
                 self.limit(shared.tool_limit.as_deref(), &caller, request.envelope, Some(&entry.name))
                     .await?;
             }
-            let full =
-                || ProtocolError::new(Condition::Overloaded, "too many requests at once").retry_after(RETRY);
-            Ok::<_, Refused>(shared.gate.enter().await.map_err(|_| full())?)
+            match shared.gate.enter(shared.lifecycle.reached(Phase::Cancelling)).await {
+                Ok(place) => Ok::<_, Refused>(place),
+                Err(Refusal::Full) => Err(overloaded("too many requests at once").into()),
+                Err(Refusal::Closed) => {
+                    shared.lifecycle.count_cancelled();
+                    Err(overloaded(SHUTTING_DOWN).into())
+                }
+            }
         });
         let place = admitted.await.map_err(|_| late())??;
         Ok(self.run(handler, invocation, (token, outbox), deadline, answerer, place).await)
@@ -111,7 +118,7 @@ impl Engine {
         signals: (CancellationToken, Option<Arc<Outbox>>),
         deadline: Instant,
         answerer: Answerer,
-        place: tokio::sync::OwnedSemaphorePermit,
+        place: Place,
     ) -> Reply {
         let guard = Arc::new(WorkGuard::new(place));
         invocation.set_work(&guard);

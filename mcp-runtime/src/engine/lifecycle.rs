@@ -120,8 +120,11 @@ impl Lifecycle {
         self.cancelled.fetch_add(1, Relaxed);
     }
 
+    /// Counts a handler whose future was dropped, if that is a part of the shutdown.
     pub(crate) fn count_dropped(&self) {
-        self.dropped.fetch_add(1, Relaxed);
+        if !self.is_running() {
+            self.dropped.fetch_add(1, Relaxed);
+        }
     }
 
     pub(crate) fn count_closed_connection(&self) {

@@ -23,7 +23,9 @@ use crate::{
 };
 
 /// How long a client should wait when there is no room.
-pub(super) const RETRY: Duration = Duration::from_secs(1);
+const RETRY: Duration = Duration::from_secs(1);
+/// What a client is told that comes too late.
+pub(super) const SHUTTING_DOWN: &str = "the server is shutting down";
 
 /// A request that was admitted.
 pub(super) struct Admitted<'b> {
@@ -212,7 +214,7 @@ impl Engine {
         if self.shared.lifecycle.is_running() {
             return Ok(());
         }
-        Err(ProtocolError::new(Condition::Overloaded, "the server is shutting down").retry_after(RETRY))
+        Err(overloaded(SHUTTING_DOWN))
     }
 
     /// Who calls, if they may, and not too often; within the time that every request has.
@@ -250,7 +252,8 @@ impl Engine {
             method: &envelope.method,
             target: named(envelope),
         };
-        let denied = |denied: Denied| Refused { error: Box::new(denied.error()), challenge: denied.challenge };
+        let denied =
+            |denied: Denied| Refused { error: Box::new(denied.error()), challenge: denied.challenge };
         admission.admit(&request).await.map_err(denied)
     }
 
@@ -297,8 +300,12 @@ pub(super) fn mismatch(faults: Vec<Fault>) -> ProtocolError {
     ProtocolError::new(Condition::HeaderMismatch, "the headers don't match the body").with_faults(faults)
 }
 
+pub(super) fn overloaded(message: &'static str) -> ProtocolError {
+    ProtocolError::new(Condition::Overloaded, message).retry_after(RETRY)
+}
+
 pub(super) fn late() -> ProtocolError {
-    ProtocolError::new(Condition::Overloaded, "the deadline passed before there was room").retry_after(RETRY)
+    overloaded("the deadline passed before there was room")
 }
 
 /// Arguments that are strings by definition, of prompts and completions.

@@ -9,11 +9,11 @@ impl Engine {
         if envelope.params.meta.value().is_some_and(|meta| !meta.protocol_version.is_absent()) {
             return Ok(());
         }
-        let header = headers::single(&carried.headers, MCP_PROTOCOL_VERSION).ok().flatten();
+        let header = headers::plain(&carried.headers, MCP_PROTOCOL_VERSION).ok().flatten();
         let legacy =
             header.filter(|name| Revision::parse(name).is_some_and(|revision| !revision.is_modern()));
         match legacy {
-            Some(name) => Err(self.unsupported(&name)),
+            Some(name) => Err(self.unsupported(name)),
             None if envelope.method == "initialize"
                 && carried.headers.get(MCP_PROTOCOL_VERSION).is_none() =>
             {
@@ -32,8 +32,8 @@ impl Engine {
         carried: &Carried,
     ) -> Result<Revision, ProtocolError> {
         let named = envelope.params.meta.value().and_then(|meta| meta.protocol_version.value());
-        let header = headers::single(&carried.headers, MCP_PROTOCOL_VERSION).ok().flatten();
-        let Some(name) = named.map(|name| &**name).or(header.as_deref()) else {
+        let header = headers::plain(&carried.headers, MCP_PROTOCOL_VERSION).ok().flatten();
+        let Some(name) = named.map(|name| &**name).or(header) else {
             // What is missing is a fault of the metadata.
             return Ok(Revision::LATEST);
         };

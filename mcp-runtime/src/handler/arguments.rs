@@ -64,14 +64,18 @@ impl<'a> ArgumentReader<'a> {
     }
 
     pub(super) fn take_all<T: DeserializeOwned>(&mut self) -> Option<T> {
-        self.taken = self.names().count();
+        // Names outside the schema are left for `finish` to refuse.
+        let known = |name: &&str| self.known.is_none_or(|known| known.iter().any(|known| known == name));
+        self.taken = self.names().filter(known).count();
         let read = match self.source {
             Source::Json(arguments) => {
                 let entries = arguments.into_iter().flat_map(Arguments::iter);
                 located(MapDeserializer::<_, serde_json::Error>::new(entries))
             }
             Source::Text(values) => {
-                located(MapDeserializer::<_, serde_json::Error>::new(values.iter().copied()))
+                // As JSON, a text can be the value of an option, too.
+                let entries = values.iter().map(|(name, text)| (*name, serde_json::Value::from(*text)));
+                located(MapDeserializer::<_, serde_json::Error>::new(entries))
             }
         };
         read.map_err(|(at, message)| self.fault(&at, &message)).ok()

@@ -44,17 +44,26 @@ impl fmt::Display for HeaderFault {
 
 impl std::error::Error for HeaderFault {}
 
-/// The text that a header's value stands for.
+/// The text of a header's value as it stands, without the whitespace around it.
+///
+/// # Errors
+///
+/// [`HeaderFault::InvalidCharacter`].
+pub fn plain_value(value: &[u8]) -> Result<&str, HeaderFault> {
+    if !value.iter().all(|&byte| is_value_byte(byte)) {
+        return Err(HeaderFault::InvalidCharacter);
+    }
+    let text = std::str::from_utf8(value).map_err(|_| HeaderFault::InvalidCharacter)?;
+    Ok(text.trim_matches([' ', '\t']))
+}
+
+/// The text that a header's value stands for, where it may be encoded (`Mcp-Name` and `Mcp-Param-*`).
 ///
 /// # Errors
 ///
 /// A [`HeaderFault`] for an invalid character or a bad encoding between the base64 markers.
 pub fn decode_value(value: &[u8]) -> Result<Cow<'_, str>, HeaderFault> {
-    if !value.iter().all(|&byte| is_value_byte(byte)) {
-        return Err(HeaderFault::InvalidCharacter);
-    }
-    let text = std::str::from_utf8(value).map_err(|_| HeaderFault::InvalidCharacter)?;
-    let text = text.trim_matches([' ', '\t']);
+    let text = plain_value(value)?;
     let encoded = text.strip_prefix(SENTINEL_START).and_then(|rest| rest.strip_suffix(SENTINEL_END));
     let Some(encoded) = encoded else {
         return Ok(Cow::Borrowed(text));

@@ -36,7 +36,7 @@ pub use error::{Condition, Fault, ProtocolError};
 pub use frame::{write_log, write_progress};
 pub use headers::{
     HeaderFault, MCP_METHOD, MCP_NAME, MCP_PARAM_PREFIX, MCP_PROTOCOL_VERSION, decode_value, encode_value,
-    is_token, is_tool_name, matches_json,
+    is_token, is_tool_name, matches_json, plain_value,
 };
 pub use id::{NotAnId, ProgressToken, RequestId};
 pub use json::{write_f64, write_i64, write_string, write_u64};

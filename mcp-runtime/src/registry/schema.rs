@@ -23,7 +23,7 @@ pub(super) fn input_schema(parameters: &[ParameterDescriptor], refuse_extra: boo
             return Err(format!("`Args<_>` takes all arguments: remove the parameter `{}`", beside.name));
         }
         let root = (whole.erased.schema)(&mut generator);
-        return whole_schema(root, generator);
+        return whole_schema(root, generator, refuse_extra);
     }
     let mut properties = Map::new();
     let mut required = Vec::new();
@@ -62,10 +62,14 @@ pub(super) fn output_schema(of: fn(&mut SchemaGenerator) -> Option<Schema>) -> O
     Some(schema)
 }
 
-fn whole_schema(root: Schema, mut generator: SchemaGenerator) -> Result<Value, String> {
+fn whole_schema(root: Schema, mut generator: SchemaGenerator, refuse_extra: bool) -> Result<Value, String> {
     let mut schema = inlined(root.to_value(), &mut generator);
     if schema.get("type").is_none_or(|kind| kind != "object") {
         return Err("`Args<T>` needs a `T` that is an object".to_owned());
+    }
+    // A type that takes any name says so, and one that refuses them, too.
+    if refuse_extra && schema.get("properties").is_some() && schema.get("additionalProperties").is_none() {
+        schema["additionalProperties"] = false.into();
     }
     finish(&mut schema, generator);
     Ok(schema)
@@ -362,6 +366,10 @@ mod tests {
         let schema = input_schema(&[args], true).unwrap();
         assert_eq!(schema["type"], "object");
         assert!(schema["properties"]["id"].is_object());
+        assert_eq!(schema["additionalProperties"], false);
+        assert!(input_schema(&[args], false).unwrap().get("additionalProperties").is_none());
+        let map = parameter("", tool_parameter::<Args<std::collections::HashMap<String, u8>>, _>().erased());
+        assert!(input_schema(&[map], true).unwrap()["additionalProperties"].is_object());
         let text = parameter("", tool_parameter::<Args<String>, _>().erased());
         assert!(input_schema(&[text], true).unwrap_err().contains("object"));
         let beside = parameter("more", tool_parameter::<u8, _>().erased());

@@ -131,18 +131,18 @@ async fn a_handler_knows_its_deadline() {
 
 #[tokio::test]
 async fn several_states_are_told_apart_by_their_types() {
-    let tool = Tool::new("tell").handler(
-        async |State(name): State<&'static str>, State(count): State<Arc<u8>>| format!("{name} {count}"),
-    );
+    let tool =
+        Tool::new("tell").handler(async |State(name): State<&'static str>, State(count): State<Arc<u8>>| {
+            format!("{name} {count}")
+        });
     let builder = McpServer::builder().endpoint(endpoint().tool(tool)).state("shelf").state(Arc::new(7_u8));
     assert_eq!(text(&Local::new(builder), ask()).await, "shelf 7");
 }
 
 #[tokio::test]
 async fn extensions_of_the_http_request_reach_the_handler() {
-    let tool = Tool::new("tell").handler(async |user: Option<Extension<&'static str>>| {
-        user.map_or("nobody", |Extension(user)| user)
-    });
+    let tool = Tool::new("tell")
+        .handler(async |user: Option<Extension<&'static str>>| user.map_or("nobody", |Extension(user)| user));
     let needed = Tool::new("need").handler(async |Extension(user): Extension<&'static str>| user);
     let local = serving(endpoint().tool(tool).tool(needed));
     let with_user = |message: Message| {
@@ -156,7 +156,10 @@ async fn extensions_of_the_http_request_reach_the_handler() {
     }
     assert_eq!(text(&local, ask()).await, "nobody");
     let reply = local.send(&Message::call("need", json!({}))).await;
-    assert_eq!((reply.error()["code"].take(), reply.error()["message"].take()), (json!(-32603), json!("internal error")));
+    assert_eq!(
+        (reply.error()["code"].take(), reply.error()["message"].take()),
+        (json!(-32603), json!("internal error"))
+    );
 }
 
 /// A value of the application's own, which not every request has.
@@ -222,10 +225,7 @@ async fn an_instance_serves_its_methods() {
 
 #[tokio::test]
 async fn any_operation_may_require_capabilities() {
-    let sampling = Capabilities {
-        sampling: true,
-        ..Capabilities::default()
-    };
+    let sampling = Capabilities { sampling: true, ..Capabilities::default() };
     let local = serving(
         endpoint()
             .resource(Resource::new("x://a", "a").requires(sampling).handler(async || "text"))
@@ -242,10 +242,7 @@ async fn any_operation_may_require_capabilities() {
 
 #[tokio::test]
 async fn either_mode_of_elicitation_will_do() {
-    let elicitation = Capabilities {
-        elicitation: true,
-        ..Capabilities::default()
-    };
+    let elicitation = Capabilities { elicitation: true, ..Capabilities::default() };
     let tool = Tool::new("tell").requires(elicitation).handler(async || "asked");
     let local = serving(endpoint().tool(tool));
     for (declared, fits) in [

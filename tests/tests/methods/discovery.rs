@@ -62,10 +62,7 @@ async fn only_what_is_served_is_a_capability() {
         (endpoint().resource(resource()), json!({ "resources": {} })),
         (endpoint().resource_list(list()), json!({ "resources": {} })),
         (endpoint().prompt(prompt()), json!({ "prompts": {} })),
-        (
-            endpoint().prompt(prompt()).completion(completion()),
-            json!({ "prompts": {}, "completions": {} }),
-        ),
+        (endpoint().prompt(prompt()).completion(completion()), json!({ "prompts": {}, "completions": {} })),
         (endpoint().tool(logging()), json!({ "tools": {}, "logging": {} })),
         (
             endpoint()
@@ -91,20 +88,15 @@ async fn no_more_is_said_than_there_is() {
 
 #[tokio::test]
 async fn discovery_and_lists_carry_the_hints_of_their_endpoint() {
-    let hint = CacheHint {
-        ttl: seconds(300),
-        scope: CacheScope::Public,
-    };
+    let hint = CacheHint { ttl: seconds(300), scope: CacheScope::Public };
     let everything = || endpoint().tool(tool()).resource(resource()).prompt(prompt());
-    for (endpoint, ttl, scope) in [(everything(), 0, "private"), (everything().cache(hint), 300_000, "public")] {
+    for (endpoint, ttl, scope) in
+        [(everything(), 0, "private"), (everything().cache(hint), 300_000, "public")]
+    {
         let local = serving(endpoint);
-        for method in [
-            "server/discover",
-            "tools/list",
-            "prompts/list",
-            "resources/list",
-            "resources/templates/list",
-        ] {
+        for method in
+            ["server/discover", "tools/list", "prompts/list", "resources/list", "resources/templates/list"]
+        {
             let result = result(&local, Message::request(method)).await;
             assert_eq!((&result["ttlMs"], &result["cacheScope"]), (&json!(ttl), &json!(scope)), "{method}");
         }

@@ -112,13 +112,7 @@ impl Described {
     async fn nothing() {}
 
     /// All of it.
-    #[mcp_resource(
-        uri = "x://all",
-        name = "all-of-it",
-        title = "All",
-        mime_type = "text/plain",
-        size = 3
-    )]
+    #[mcp_resource(uri = "x://all", name = "all-of-it", title = "All", mime_type = "text/plain", size = 3)]
     async fn all() -> &'static str {
         "all"
     }
@@ -225,8 +219,10 @@ async fn a_prompt_is_listed_with_its_arguments() {
 
 /// A list of its own, in pages of two.
 async fn numbered(cursor: Option<String>) -> Result<ResourcePage, ResourceError> {
-    let start: usize = cursor.as_deref().unwrap_or("0").parse().map_err(|_| ResourceError::invalid("no such page"))?;
-    let entries = (start..start + 2).map(|n| ResourceEntry::new(format!("x://{n}"), n.to_string()).size(n as u64));
+    let start: usize =
+        cursor.as_deref().unwrap_or("0").parse().map_err(|_| ResourceError::invalid("no such page"))?;
+    let entries =
+        (start..start + 2).map(|n| ResourceEntry::new(format!("x://{n}"), n.to_string()).size(n as u64));
     let page = ResourcePage::new(entries);
     Ok(if start < 4 { page.next_cursor((start + 2).to_string()) } else { page })
 }
@@ -250,7 +246,8 @@ async fn an_application_pages_through_a_list_of_its_own() {
     let pages = pages(&local, "resources/list", "resources").await;
     assert_eq!(pages, [["0", "1"], ["2", "3"], ["4", "5"]]);
     let page = plain(result(&local, Message::request("resources/list").set("/params/cursor", "4")).await);
-    let resources = json!([{ "uri": "x://4", "name": "4", "size": 4 }, { "uri": "x://5", "name": "5", "size": 5 }]);
+    let resources =
+        json!([{ "uri": "x://4", "name": "4", "size": 4 }, { "uri": "x://5", "name": "5", "size": 5 }]);
     assert_eq!(page, json!({ "resources": resources, "ttlMs": 120_000, "cacheScope": "public" }));
     let bad = Message::request("resources/list").set("/params/cursor", "five");
     let reply = local.send(&bad).await;

@@ -29,6 +29,8 @@ async fn result(local: &Local, message: Message) -> Value {
 fn plain(mut result: Value) -> Value {
     let members = result.as_object_mut().expect("a result is an object");
     assert_eq!(members.remove("resultType"), Some("complete".into()));
-    assert!(members.remove("_meta").is_some_and(|meta| meta["io.modelcontextprotocol/serverInfo"].is_object()));
+    assert!(
+        members.remove("_meta").is_some_and(|meta| meta["io.modelcontextprotocol/serverInfo"].is_object())
+    );
     result
 }

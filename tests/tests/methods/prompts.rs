@@ -20,10 +20,7 @@ impl Prompts {
 
     #[mcp_prompt]
     async fn dialogue() -> Vec<PromptMessage> {
-        vec![
-            PromptMessage::user("How much?"),
-            PromptMessage::assistant(Content::image([1], "image/png")),
-        ]
+        vec![PromptMessage::user("How much?"), PromptMessage::assistant(Content::image([1], "image/png"))]
     }
 
     #[mcp_prompt]
@@ -74,7 +71,9 @@ async fn a_prompt_by_hand_takes_its_arguments_as_strings() {
     let prompt = Prompt::new("greet")
         .argument(PromptArgument::required("name").description("Who it is."))
         .argument(PromptArgument::optional("title"))
-        .handler(async |Args(Who { name, title }): Args<Who>| format!("{} {name}", title.unwrap_or_default()));
+        .handler(async |Args(Who { name, title }): Args<Who>| {
+            format!("{} {name}", title.unwrap_or_default())
+        });
     let local = serving(endpoint().prompt(prompt));
     let greeted = result(&local, Message::prompt("greet", json!({ "name": "Ada", "title": "Lady" }))).await;
     assert_eq!(greeted["messages"], json!([said("user", "Lady Ada")]));

@@ -46,10 +46,7 @@ impl Library {
 
     #[mcp_resource(uri = "lib://fresh", ttl = "30s")]
     async fn fresh() -> ReadResult {
-        let hint = CacheHint {
-            ttl: seconds(5),
-            scope: CacheScope::Private,
-        };
+        let hint = CacheHint { ttl: seconds(5), scope: CacheScope::Private };
         ReadResult::new(ResourceContents::text("lib://fresh", "now")).with_cache(hint)
     }
 
@@ -80,22 +77,10 @@ async fn read(uri: &str) -> serde_json::Value {
 #[tokio::test]
 async fn contents_have_their_uri_and_a_type() {
     for (uri, contents) in [
-        (
-            "lib://text",
-            json!({ "uri": "lib://text", "mimeType": "text/plain", "text": "some text" }),
-        ),
-        (
-            "lib://typed",
-            json!({ "uri": "lib://typed", "mimeType": "text/markdown", "text": "# Title" }),
-        ),
-        (
-            "lib://blob",
-            json!({ "uri": "lib://blob", "mimeType": "image/png", "blob": "AP8=" }),
-        ),
-        (
-            "lib://json",
-            json!({ "uri": "lib://json", "mimeType": "application/json", "text": "[1,2]" }),
-        ),
+        ("lib://text", json!({ "uri": "lib://text", "mimeType": "text/plain", "text": "some text" })),
+        ("lib://typed", json!({ "uri": "lib://typed", "mimeType": "text/markdown", "text": "# Title" })),
+        ("lib://blob", json!({ "uri": "lib://blob", "mimeType": "image/png", "blob": "AP8=" })),
+        ("lib://json", json!({ "uri": "lib://json", "mimeType": "application/json", "text": "[1,2]" })),
     ] {
         assert_eq!(read(uri).await["contents"], json!([contents]));
     }
@@ -119,11 +104,9 @@ async fn no_contents_at_all_are_a_broken_promise() {
 
 #[tokio::test]
 async fn a_read_carries_the_hints_of_its_resource_or_its_result() {
-    for (uri, ttl, scope) in [
-        ("lib://text", 0, "private"),
-        ("lib://typed", 30_000, "public"),
-        ("lib://fresh", 5_000, "private"),
-    ] {
+    for (uri, ttl, scope) in
+        [("lib://text", 0, "private"), ("lib://typed", 30_000, "public"), ("lib://fresh", 5_000, "private")]
+    {
         let read = read(uri).await;
         assert_eq!((&read["ttlMs"], &read["cacheScope"]), (&json!(ttl), &json!(scope)), "{uri}");
     }
@@ -186,10 +169,13 @@ async fn a_variable_that_does_not_fit_is_a_resource_that_does_not_exist() {
 #[tokio::test]
 async fn a_handler_that_finds_nothing_is_answered_like_an_unknown_uri() {
     let library = library();
-    let [mut lost, mut unknown] = ["lib://books/lost", "lib://nothing"].map(Message::read).map(|message| {
-        let library = library.clone();
-        async move { library.send(&message).await.error() }
-    }).map(Box::pin);
+    let [mut lost, mut unknown] = ["lib://books/lost", "lib://nothing"]
+        .map(Message::read)
+        .map(|message| {
+            let library = library.clone();
+            async move { library.send(&message).await.error() }
+        })
+        .map(Box::pin);
     let (mut lost, mut unknown) = ((&mut lost).await, (&mut unknown).await);
     assert_eq!(lost["data"]["uri"].take(), "lib://books/lost");
     assert_eq!(unknown["data"]["uri"].take(), "lib://nothing");

@@ -69,11 +69,7 @@ impl Tools {
 
     #[mcp_tool]
     async fn blocks() -> Vec<Content> {
-        let notes = Annotations {
-            audience: vec![Role::User],
-            priority: Some(0.9),
-            last_modified: None,
-        };
+        let notes = Annotations { audience: vec![Role::User], priority: Some(0.9), last_modified: None };
         vec![
             Content::text("text").annotations(notes),
             Content::image([0, 1, 2], "image/png"),
@@ -344,7 +340,8 @@ async fn an_output_that_can_not_be_json_is_a_hidden_failure() {
     struct Which {
         number: u8,
     }
-    let tool = Tool::new("promise").handler(async |Args(Which { number }): Args<Which>| Json(Promise { number }));
+    let tool =
+        Tool::new("promise").handler(async |Args(Which { number }): Args<Which>| Json(Promise { number }));
     let local = serving(endpoint().tool(tool));
     let reply = local.send(&Message::call("promise", json!({ "number": 1 }))).await;
     assert_eq!(reply.result()["structuredContent"], json!({ "number": 1 }));

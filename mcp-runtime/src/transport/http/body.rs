@@ -23,6 +23,15 @@ pub(super) enum ReadError {
     Broken,
 }
 
+/// Whether a body is declared to be larger than `limit` bytes.
+pub(super) fn is_too_large(headers: &HeaderMap, limit: usize) -> bool {
+    declared_length(headers).is_some_and(|length| length > limit as u64)
+}
+
+fn declared_length(headers: &HeaderMap) -> Option<u64> {
+    headers.get(http::header::CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
+}
+
 /// Reads a whole body of at most `limit` bytes.
 pub(super) async fn read<B: Body>(
     headers: &HeaderMap,
@@ -30,12 +39,11 @@ pub(super) async fn read<B: Body>(
     limit: usize,
     deadline: Instant,
 ) -> Result<Bytes, ReadError> {
-    let declared =
-        headers.get(http::header::CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse::<u64>().ok());
-    if declared.is_some_and(|length| length > limit as u64) {
+    if is_too_large(headers, limit) {
         return Err(ReadError::TooLarge);
     }
-    let expected = usize::try_from(declared.unwrap_or(0)).unwrap_or(0).min(limit);
+    let declared = declared_length(headers).unwrap_or(0);
+    let expected = usize::try_from(declared).unwrap_or(0).min(limit);
     timeout_at(deadline, collect(body, limit, expected)).await.unwrap_or(Err(ReadError::TooSlow))
 }
 

@@ -81,17 +81,16 @@ async fn endpoint<B: Body>(
 ) -> Response<ResponseBody> {
     let arrived = Instant::now();
     let limits = &engine.shared.limits;
-    let checked = check(policy, &parts);
-    if let Err(error) = checked {
+    if body::is_too_large(&parts.headers, limits.max_body_bytes) {
+        return too_large(limits.max_body_bytes);
+    }
+    if let Err(error) = check(policy, &parts) {
         return refuse(error.condition().http_status(), &error);
     }
     let deadline = arrived + limits.request_timeout;
     let bytes = match body::read(&parts.headers, body, limits.max_body_bytes, deadline).await {
         Ok(bytes) => bytes,
-        Err(ReadError::TooLarge) => {
-            let message = format!("the body is larger than {} bytes", limits.max_body_bytes);
-            return refuse(413, &ProtocolError::new(Condition::TooLarge, message));
-        }
+        Err(ReadError::TooLarge) => return too_large(limits.max_body_bytes),
         Err(ReadError::TooSlow) => {
             return refuse(408, &ProtocolError::new(Condition::InvalidRequest, "the body took too long"));
         }
@@ -139,6 +138,11 @@ fn message(answer: Answer) -> Response<ResponseBody> {
         headers.insert(header::WWW_AUTHENTICATE, challenge);
     }
     response
+}
+
+fn too_large(limit: usize) -> Response<ResponseBody> {
+    let message = format!("the body is larger than {limit} bytes");
+    refuse(413, &ProtocolError::new(Condition::TooLarge, message))
 }
 
 /// A refusal before any message was read; it has no id.
