@@ -1,4 +1,4 @@
-//! The smallest server: one function, one line that serves it.
+//! The smallest server: one function, and one line that serves it at <http://127.0.0.1:8081/mcp>.
 
 use mcp_runtime::prelude::*;
 

@@ -19,9 +19,11 @@ use crate::Everything;
 pub struct Cancellations(Arc<AtomicU64>);
 
 #[derive(Deserialize, JsonSchema)]
+#[schemars(inline)]
 struct Milliseconds(#[schemars(range(max = 20_000))] u32);
 
 #[derive(Deserialize, JsonSchema)]
+#[schemars(inline)]
 struct Steps(#[schemars(range(max = 3_000_000))] u32);
 
 #[derive(Serialize, JsonSchema)]

@@ -1,15 +1,15 @@
-//! Bounds: places and the queue before them, rate limits, and what panics and lost clients leave behind: nothing.
+//! Bounds: places and the queue before them, rate limits; and panics, which cost one request.
 
 use std::{
     sync::{
         Arc,
-        atomic::{AtomicU64, AtomicUsize, Ordering::SeqCst},
+        atomic::{AtomicUsize, Ordering::SeqCst},
     },
     time::Duration,
 };
 
 use mcp_runtime::{McpServer, RateLimit, RateLimited, prelude::*, server::ServerBuilder};
-use mcp_tests::{Event, Local, Message, Probe, Served, eventually, seconds};
+use mcp_tests::{Local, Message, Probe, Served, eventually, seconds};
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer};
 use serde_json::json;
@@ -47,29 +47,14 @@ impl Shop {
         "open"
     }
 
-    /// Reports if it can, and waits to be cancelled.
-    #[mcp_tool]
-    async fn lost(progress: Option<ProgressReporter>, token: CancellationToken, State(seen): State<Seen>) {
-        seen.started.fetch_add(1, SeqCst);
-        let _ = progress.report(1).await;
-        token.cancelled().await;
-        seen.ended.fetch_add(1, SeqCst);
-    }
 }
 
 /// How many run now, and the most that ever did.
 #[derive(Clone, Default)]
 struct Busy(Arc<AtomicUsize>, Arc<AtomicUsize>);
 
-/// How many calls started and ended.
-#[derive(Clone, Default)]
-struct Seen {
-    started: Arc<AtomicUsize>,
-    ended: Arc<AtomicUsize>,
-}
-
 fn builder(probe: &Probe) -> ServerBuilder {
-    McpServer::builder().endpoint(Shop).state(probe.clone()).state(Busy::default()).state(Seen::default())
+    McpServer::builder().endpoint(Shop).state(probe.clone()).state(Busy::default())
 }
 
 /// Places for handlers, blocking or not, and a queue.
@@ -155,7 +140,7 @@ async fn a_deadline_in_the_queue_is_a_503_and_the_handler_never_runs() {
 #[tokio::test]
 async fn blocking_handlers_have_a_bound_of_their_own() {
     let (probe, busy) = (Probe::new(), Busy::default());
-    let builder = McpServer::builder().endpoint(Shop).state(probe).state(busy.clone()).state(Seen::default());
+    let builder = McpServer::builder().endpoint(Shop).state(probe).state(busy.clone());
     let local = Local::new(builder.max_blocking_handlers(3_usize));
     let calls = (0..40).map(|_| tokio::spawn(local.open(&Message::call("blocking", json!({})))));
     for call in calls.collect::<Vec<_>>() {
@@ -413,71 +398,4 @@ async fn a_panic_wherever_it_is_costs_one_request_and_tells_nothing() {
         assert_eq!(connection.reply().await.text(), "alive");
         assert_eq!(served.handle().running(), 0, "{message:?}");
     }
-}
-
-/// The resident memory of this process, in KiB.
-#[cfg(target_os = "linux")]
-fn resident() -> u64 {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap();
-    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
-    line.trim().trim_end_matches(" kB").parse().unwrap()
-}
-
-/// Elsewhere nobody looks.
-#[cfg(not(target_os = "linux"))]
-fn resident() -> u64 {
-    0
-}
-
-/// Sends calls whose clients go away: before anything came back, or in the middle of a stream.
-async fn lose(served: &Served, calls: usize, at_once: usize) {
-    let next = AtomicU64::new(0);
-    let client = async || {
-        while let at = next.fetch_add(1, SeqCst)
-            && at < calls as u64
-        {
-            let mut connection = served.connect().await;
-            if at % 2 == 0 {
-                connection.send(&Message::call("lost", json!({}))).await;
-            } else {
-                connection.send(&Message::call("lost", json!({})).progress_token("p")).await;
-                connection.head().await;
-                assert_eq!(connection.event().await.as_ref().and_then(Event::progress), Some(1.0));
-            }
-        }
-    };
-    let clients: Vec<_> = (0..at_once).map(|_| Box::pin(client())).collect();
-    join_all(clients).await;
-}
-
-/// Polls all futures until each is done.
-async fn join_all<F: Future<Output = ()> + Unpin>(mut futures: Vec<F>) {
-    std::future::poll_fn(|cx| {
-        futures.retain_mut(|future| std::pin::Pin::new(future).poll(cx).is_pending());
-        if futures.is_empty() { std::task::Poll::Ready(()) } else { std::task::Poll::Pending }
-    })
-    .await;
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn ten_thousand_lost_clients_leave_nothing_behind() {
-    const CALLS: usize = 10_000;
-    let seen = Seen::default();
-    let builder =
-        McpServer::builder().endpoint(Shop).state(Probe::new()).state(Busy::default()).state(seen.clone());
-    let served =
-        Served::start(builder.max_concurrent_handlers(64_usize).max_blocking_handlers(1_usize)).await;
-    let (handle, metrics) = (served.handle(), tokio::runtime::Handle::current().metrics());
-    let idle = || handle.running() == 0 && handle.waiting() == 0 && metrics.num_alive_tasks() == 1;
-    // Caches and pools are warm after the first thousand.
-    lose(&served, 1000, 100).await;
-    eventually("the first thousand are gone", idle).await;
-    let before = resident();
-    lose(&served, CALLS, 100).await;
-    eventually("all are gone", idle).await;
-    assert_eq!(seen.started.load(SeqCst), seen.ended.load(SeqCst), "every handler heard of it");
-    assert!(seen.started.load(SeqCst) >= CALLS / 2, "{} started", seen.started.load(SeqCst));
-    let grown = resident().saturating_sub(before);
-    assert!(grown < 4096, "{grown} KiB more than before");
-    assert_eq!(served.send(&quick()).await.text(), "done");
 }

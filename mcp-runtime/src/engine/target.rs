@@ -5,10 +5,9 @@ use std::{borrow::Cow, sync::Arc};
 use super::answer::unknown_resource;
 use crate::{
     protocol::{
-        Arguments, Condition, Envelope, Fault, InvalidCursor, Params, ProtocolError, ReferenceTarget,
+        Arguments, Condition, Envelope, Fault, InvalidCursor, Params, ProtocolError,
     },
     registry::{
-        Completed,
         catalog::{Catalog, Entry, Found, PromptEntry, ToolEntry},
         lists::Pages,
     },
@@ -140,13 +139,8 @@ fn completion<'c, 'b>(catalog: &'c Catalog, params: &'b Params<'_>) -> Result<Ta
     };
     match (reference, name, value, chosen) {
         (Ok(reference), Ok(argument), Ok(value), Ok(chosen)) => {
-            let target = match reference {
-                ReferenceTarget::Prompt(name) => Completed::Prompt(name.to_string()),
-                ReferenceTarget::Resource(uri) => Completed::Resource(uri.to_string()),
-            };
-            if !catalog.completes(&target) {
-                return Err(ProtocolError::new(Condition::NotFound, "what `ref` names does not exist"));
-            }
+            let unknown = || ProtocolError::new(Condition::NotFound, "what `ref` names does not exist");
+            let target = catalog.completed(reference).ok_or_else(unknown)?;
             let request = CompletionRequest { argument, value, chosen };
             Ok(Target::Completion(catalog.completion(target, argument), request))
         }

@@ -9,8 +9,8 @@ use crate::protocol::{Arguments, Fault};
 
 /// All arguments of a tool call as one value of type `T`, instead of a parameter each.
 ///
-/// The tool's input schema is then that of `T`, which must be an object. Meant for handlers given as closures, whose
-/// parameters have no names.
+/// The tool's input schema is then that of `T`, which must be an object; names that it does not have are refused, unless
+/// extra arguments are ignored. Meant for handlers given as closures, whose parameters have no names.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Args<T>(pub T);
 

@@ -23,7 +23,7 @@ use super::{
 };
 use crate::{
     handler::{EndpointInfo, StateMap},
-    protocol::{CacheHint, ListKind, Revision, UriTemplate, write_string},
+    protocol::{CacheHint, ListKind, ReferenceTarget, Revision, UriTemplate, write_string},
 };
 
 /// What all served operations have.
@@ -183,13 +183,19 @@ impl Catalog {
         })
     }
 
-    /// Whether a completion may be asked for this reference at all.
-    pub(crate) fn completes(&self, target: &Completed) -> bool {
-        match target {
-            Completed::Prompt(name) => self.prompts.contains_key(name.as_str()),
-            Completed::Resource(uri) => {
-                self.resources.contains_key(uri.as_str())
-                    || self.templates.iter().any(|(template, _)| template.as_str() == uri)
+    /// What a completion is asked for, if that exists; a URI stands for the template that it matches.
+    pub(crate) fn completed(&self, reference: ReferenceTarget<'_>) -> Option<Completed> {
+        match reference {
+            ReferenceTarget::Prompt(name) => {
+                self.prompts.contains_key(name).then(|| Completed::Prompt(name.to_owned()))
+            }
+            ReferenceTarget::Resource(uri) if self.resources.contains_key(uri) => {
+                Some(Completed::Resource(uri.to_owned()))
+            }
+            ReferenceTarget::Resource(uri) => {
+                let meant = |template: &UriTemplate| template.as_str() == uri || template.match_uri(uri).is_some();
+                let (template, _) = self.templates.iter().find(|(template, _)| meant(template))?;
+                Some(Completed::Resource(template.as_str().to_owned()))
             }
         }
     }

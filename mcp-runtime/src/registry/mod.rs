@@ -25,4 +25,4 @@ pub use self::{
     fault::{BuildError, BuildFault},
     operation::{CompletionSource, Prompt, PromptArgument, Resource, ResourceList, Tool, ToolHints},
 };
-pub(crate) use self::{mirror::MirroredHeader, operation::Completed};
+pub(crate) use self::mirror::MirroredHeader;
