@@ -46,7 +46,6 @@ impl Shop {
     async fn door() -> &'static str {
         "open"
     }
-
 }
 
 /// How many run now, and the most that ever did.

@@ -19,7 +19,7 @@ use crate::{
         ArgumentReader, CancellationToken, HandlerFuture, Invocation, InvocationParts, Outbox,
         Target as Addressed, WorkGuard,
     },
-    protocol::{Arguments, ClientCapabilities, Condition, Fault, ProtocolError, write_response},
+    protocol::{Arguments, ClientCapabilities, Condition, Envelope, Fault, ProtocolError, write_response},
     registry::{
         Capabilities,
         catalog::{Entry, ToolEntry},
@@ -38,12 +38,6 @@ impl Engine {
             let faults = headers::argument_faults(&carried.headers, &tool.headers, arguments);
             if !faults.is_empty() {
                 return Err(mismatch(faults).into());
-            }
-        }
-        if let Some(validator) = &tool.input {
-            let faults = validator.faults(&value(arguments, &tool.optional));
-            if !faults.is_empty() {
-                return Ok(self.refuse_arguments(&request, &tool.entry, &faults));
             }
         }
         let reader = ArgumentReader::json(arguments, tool.known.as_deref());
@@ -86,6 +80,11 @@ impl Engine {
                     .into()),
             };
         };
+        // What the types say was read; the schema may say more.
+        let violations = violations(&kind, request.envelope);
+        if !violations.is_empty() {
+            return Ok(self.refuse_arguments(&request, entry, &violations));
+        }
         check_capabilities(entry.requires, &invocation)?;
         let answerer = Answerer {
             id: request.id,
@@ -171,6 +170,13 @@ impl Engine {
 fn outbox(request: &Admitted<'_>, carried: &Carried, capacity: usize) -> Option<Arc<Outbox>> {
     let wanted = request.meta.progress_token.value().is_some() || request.meta.log_level.value().is_some();
     wanted.then(|| Arc::new(Outbox::new(carried.framing, capacity)))
+}
+
+/// What of a tool's schema its arguments violate, beyond what their types check.
+fn violations(kind: &Kind, envelope: &Envelope<'_>) -> Vec<Fault> {
+    let Kind::Tool(tool) = kind else { return Vec::new() };
+    let Some(validator) = &tool.input else { return Vec::new() };
+    validator.faults(&value(envelope.params.arguments.value(), &tool.optional))
 }
 
 fn check_capabilities(required: Capabilities, invocation: &Invocation) -> Result<(), ProtocolError> {

@@ -4,9 +4,7 @@ use std::{borrow::Cow, sync::Arc};
 
 use super::answer::unknown_resource;
 use crate::{
-    protocol::{
-        Arguments, Condition, Envelope, Fault, InvalidCursor, Params, ProtocolError,
-    },
+    protocol::{Arguments, Condition, Envelope, Fault, InvalidCursor, Params, ProtocolError},
     registry::{
         catalog::{Catalog, Entry, Found, PromptEntry, ToolEntry},
         lists::Pages,

@@ -154,13 +154,31 @@ pub(super) fn parse<T: DeserializeOwned>(name: &str, raw: &RawValue) -> Result<T
     })
 }
 
-/// An error without its position, which means nothing to who sent a JSON value.
+/// An error without its position, which means nothing to who sent a JSON value, and without Rust's names for numbers.
 fn describe(error: &serde_json::Error) -> String {
     let text = error.to_string();
-    match text.rfind(" at line ") {
-        Some(at) => text[..at].to_owned(),
-        None => text,
+    let text = text.rfind(" at line ").map_or(&*text, |at| &text[..at]);
+    match text.rsplit_once("expected ") {
+        Some((before, expected)) => match range(expected) {
+            Some((least, most)) => format!("{before}expected an integer from {least} to {most}"),
+            None if matches!(expected, "f32" | "f64") => format!("{before}expected a number"),
+            None => text.to_owned(),
+        },
+        None => text.to_owned(),
     }
+}
+
+/// The bounds of an integer type.
+fn range(name: &str) -> Option<(i128, i128)> {
+    macro_rules! ranges {
+        ($($integer:ident),*) => {
+            match name {
+                $(stringify!($integer) => Some(($integer::MIN as i128, $integer::MAX as i128)),)*
+                _ => None,
+            }
+        };
+    }
+    ranges!(u8, u16, u32, u64, usize, i8, i16, i32, i64, isize)
 }
 
 /// What `T` is when nothing was sent, if it can be that: `None` for an `Option`, and for aliases of one.
@@ -257,7 +275,7 @@ mod tests {
         let raw = RawValue::from_string(r#"{"items":[1,"two"]}"#.to_owned()).unwrap();
         let (at, message) = parse::<Order>("order", &raw).unwrap_err();
         assert_eq!(at, "order.items[1]");
-        assert_eq!(message, "invalid type: string \"two\", expected u32");
+        assert_eq!(message, "invalid type: string \"two\", expected an integer from 0 to 4294967295");
         let raw = RawValue::from_string("true".to_owned()).unwrap();
         assert_eq!(parse::<u32>("limit", &raw).unwrap_err().0, "limit");
     }

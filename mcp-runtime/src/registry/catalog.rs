@@ -193,7 +193,8 @@ impl Catalog {
                 Some(Completed::Resource(uri.to_owned()))
             }
             ReferenceTarget::Resource(uri) => {
-                let meant = |template: &UriTemplate| template.as_str() == uri || template.match_uri(uri).is_some();
+                let meant =
+                    |template: &UriTemplate| template.as_str() == uri || template.match_uri(uri).is_some();
                 let (template, _) = self.templates.iter().find(|(template, _)| meant(template))?;
                 Some(Completed::Resource(template.as_str().to_owned()))
             }

@@ -52,7 +52,11 @@ impl Validator {
         const MOST: usize = 16;
         let at = |error: &jsonschema::ValidationError<'_>| {
             let path = error.instance_path().to_string();
-            path.trim_start_matches('/').replace('/', ".")
+            if path.is_empty() {
+                "arguments".to_owned()
+            } else {
+                path.trim_start_matches('/').replace('/', ".")
+            }
         };
         let faults = self.0.iter_errors(value).take(MOST);
         faults.map(|error| Fault { at: at(&error), message: error.to_string() }).collect()

@@ -3,7 +3,7 @@
 use std::panic::Location;
 
 use super::{
-    descriptor::{EndpointId, ExtraArguments},
+    descriptor::{DeclaredEndpoint, EndpointId, ExtraArguments},
     operation::{Common, CompletionSource, Place, Prompt, Resource, ResourceList, Tool},
 };
 use crate::protocol::{CacheHint, Icon, Revision};
@@ -40,6 +40,24 @@ impl Endpoint {
         let path = path.into();
         let place = Place::by_hand(&path, Location::caller());
         Self::empty(path, place)
+    }
+
+    /// Operations that are added to an annotated endpoint, after its own. Its identity stays as it is declared.
+    #[track_caller]
+    #[must_use]
+    pub fn extending<E: DeclaredEndpoint>() -> Self {
+        let descriptor = E::DESCRIPTOR;
+        let place = Place::by_hand(descriptor.origin.item, Location::caller());
+        Self { id: Some(descriptor.id), ..Self::empty(descriptor.path.to_owned(), place) }
+    }
+
+    /// Takes over another one's operations.
+    pub(crate) fn extend(&mut self, other: Self) {
+        self.tools.extend(other.tools);
+        self.resources.extend(other.resources);
+        self.resource_lists.extend(other.resource_lists);
+        self.prompts.extend(other.prompts);
+        self.completions.extend(other.completions);
     }
 
     pub(super) fn empty(path: String, place: Place) -> Self {

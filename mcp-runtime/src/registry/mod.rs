@@ -13,6 +13,7 @@ mod mirror;
 mod operation;
 mod schema;
 
+pub(crate) use self::mirror::MirroredHeader;
 pub use self::{
     closure::{ClosureParameter, Handler, HandlerOutput, kind},
     descriptor::{
@@ -25,4 +26,3 @@ pub use self::{
     fault::{BuildError, BuildFault},
     operation::{CompletionSource, Prompt, PromptArgument, Resource, ResourceList, Tool, ToolHints},
 };
-pub(crate) use self::mirror::MirroredHeader;

@@ -16,13 +16,17 @@ pub(super) fn generator() -> SchemaGenerator {
 /// The input schema of a tool with these parameters, or what is wrong with it.
 pub(super) fn input_schema(parameters: &[ParameterDescriptor], refuse_extra: bool) -> Result<Value, String> {
     let mut generator = generator();
-    if let Some(whole) = parameters.iter().find(|parameter| parameter.erased.slot == Slot::Arguments) {
+    let mut whole = parameters.iter().filter(|parameter| parameter.erased.slot == Slot::Arguments);
+    if let Some(whole_arguments) = whole.next() {
+        if whole.next().is_some() {
+            return Err("`Args<_>` takes all arguments: take it once".to_owned());
+        }
         if let Some(beside) =
             parameters.iter().find(|p| !p.erased.injected && p.erased.slot != Slot::Arguments)
         {
             return Err(format!("`Args<_>` takes all arguments: remove the parameter `{}`", beside.name));
         }
-        let root = (whole.erased.schema)(&mut generator);
+        let root = (whole_arguments.erased.schema)(&mut generator);
         return whole_schema(root, generator, refuse_extra);
     }
     let mut properties = Map::new();

@@ -49,6 +49,9 @@ impl<E: DeclaredEndpoint> IntoEndpoint for E {
 
 impl IntoEndpoint for Endpoint {
     fn add_to(self, builder: &mut ServerBuilder) {
+        if let Some(id) = self.id {
+            builder.select_id(id);
+        }
         builder.by_hand.push(self);
     }
 }
@@ -163,7 +166,17 @@ impl ServerBuilder {
         }
         let Collected { mut endpoints, operations_per_crate } =
             collect(&self.selection, &self.instances, &mut faults);
-        endpoints.extend(self.by_hand);
+        for endpoint in self.by_hand {
+            let extended = endpoint.id.and_then(|id| endpoints.iter_mut().find(|other| other.id == Some(id)));
+            match extended {
+                Some(extended) => extended.extend(endpoint),
+                None if endpoint.id.is_none() => endpoints.push(endpoint),
+                None => faults.push(BuildFault::at(
+                    &endpoint.place,
+                    "extends an annotated endpoint that is not served: add it with `.endpoint(…)`",
+                )),
+            }
+        }
         if endpoints.is_empty() && faults.is_empty() {
             faults.push(BuildFault::new(
                 "nothing to serve: no annotated item is linked, and no endpoint was given; a library that nobody \

@@ -78,7 +78,9 @@ impl McpServer {
     pub fn into_router(self) -> Result<axum::Router, BuildError> {
         let engines = Arc::clone(&self.engines);
         let service = self.into_service()?;
-        let router = engines.iter().fold(axum::Router::new(), |router, engine| {
+        // A segment may begin with a colon: it is no parameter of axum's.
+        let empty = axum::Router::new().without_v07_checks();
+        let router = engines.iter().fold(empty, |router, engine| {
             router.route_service(&engine.catalog.info.path, AxumService(service.clone()))
         });
         Ok(router)

@@ -19,8 +19,8 @@ use crate::{
 pub enum ServeError {
     /// It can't be built.
     Build(BuildError),
-    /// Its address can't be listened at.
-    Bind(io::Error),
+    /// An address can't be listened at; `None` if it has no meaning.
+    Bind(Option<SocketAddr>, io::Error),
     /// Its byte stream failed.
     Io(io::Error),
 }
@@ -35,7 +35,8 @@ impl fmt::Display for ServeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Build(error) => error.fmt(f),
-            Self::Bind(error) => write!(f, "can't listen: {error}"),
+            Self::Bind(Some(address), error) => write!(f, "can't listen at {address}: {error}"),
+            Self::Bind(None, error) => write!(f, "can't listen: {error}"),
             Self::Io(error) => write!(f, "the connection failed: {error}"),
         }
     }
@@ -52,7 +53,7 @@ impl std::error::Error for ServeError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
             Self::Build(_) => None,
-            Self::Bind(error) | Self::Io(error) => Some(error),
+            Self::Bind(_, error) | Self::Io(error) => Some(error),
         }
     }
 }
@@ -65,8 +66,7 @@ impl McpServer {
     /// If the address can't be listened at, or others than this machine could reach the server and nobody chose
     /// admission and `allowed_hosts`.
     pub async fn serve(self, address: impl ToSocketAddrs) -> Result<(), ServeError> {
-        let listener = TcpListener::bind(address).await.map_err(ServeError::Bind)?;
-        self.serve_with(listener).await
+        self.serve_with(bind(address).await?).await
     }
 
     /// Serves the connections of a listener, as [`serve`](Self::serve).
@@ -168,6 +168,19 @@ impl McpServer {
         }
         BuildError::check(faults)
     }
+}
+
+/// Listens at the first of an address's meanings that can be listened at.
+async fn bind(address: impl ToSocketAddrs) -> Result<TcpListener, ServeError> {
+    let mut failed =
+        ServeError::Bind(None, io::Error::new(io::ErrorKind::NotFound, "the name has no address"));
+    for address in tokio::net::lookup_host(address).await.map_err(|error| ServeError::Bind(None, error))? {
+        match TcpListener::bind(address).await {
+            Ok(listener) => return Ok(listener),
+            Err(error) => failed = ServeError::Bind(Some(address), error),
+        }
+    }
+    Err(failed)
 }
 
 /// Waits for SIGTERM or Ctrl-C.

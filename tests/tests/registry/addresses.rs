@@ -51,14 +51,18 @@ fn names_are_those_of_the_specification() {
 
 #[test]
 fn a_path_belongs_to_one_endpoint() {
-    let [first, second] = ["first", "second"].map(|name| Endpoint::builder("/same").name(name).tool(tool("a")));
+    let [first, second] =
+        ["first", "second"].map(|name| Endpoint::builder("/same").name(name).tool(tool("a")));
     let faults = faults(McpServer::builder().endpoint(first).endpoint(second));
     assert_one(&faults, "/same", &["the path `/same` belongs to", "addresses.rs:"]);
 }
 
 #[test]
 fn a_path_is_written_plainly() {
-    for path in ["", "mcp", "/", "/mcp/", "//mcp", "/a//b", "/a b", "/a?b", "/a#b", "/{a}", "/*", "/a/../b", "/%6d", "/é"] {
+    for path in [
+        "", "mcp", "/", "/mcp/", "//mcp", "/a//b", "/a b", "/a?b", "/a#b", "/{a}", "/*", "/a/../b", "/%6d",
+        "/é",
+    ] {
         let faults = faults_of(Endpoint::builder(path).tool(tool("a")));
         assert_one(&faults, path, &["no path for an endpoint", "/catalog/mcp"]);
     }
@@ -138,7 +142,8 @@ fn an_endpoint_has_one_resource_list() {
 #[test]
 fn a_completion_completes_what_exists_and_once() {
     let complete = |source: CompletionSource| source.handler(async || vec!["a"]);
-    let ready = || endpoint().prompt(prompt("p")).resource(resource("x://{id}")).resource(resource("x://exact/a"));
+    let ready =
+        || endpoint().prompt(prompt("p")).resource(resource("x://{id}")).resource(resource("x://exact/a"));
     for (source, says) in [
         (CompletionSource::prompt("q", "topic"), "the prompt `q`, which does not exist"),
         (CompletionSource::prompt("p", "nothing"), "the argument `nothing`, which does not exist"),
@@ -160,7 +165,9 @@ fn an_endpoint_says_who_it_is() {
     let nameless = Endpoint::builder("/mcp").name(" ").version("").website_url("not a url").tool(tool("a"));
     let faults = faults_of(nameless);
     assert_eq!(faults.len(), 3, "{faults:#?}");
-    for (fault, says) in faults.iter().zip(["name is empty", "version is empty", "`website_url` is not absolute"]) {
+    for (fault, says) in
+        faults.iter().zip(["name is empty", "version is empty", "`website_url` is not absolute"])
+    {
         assert_fault(fault, "/mcp", &[says]);
     }
 }

@@ -32,7 +32,9 @@ fn a_limit_that_would_serve_nothing_is_told_by_its_name() {
     type Set = fn(ServerBuilder) -> ServerBuilder;
     let zeros: [(&str, Set); 10] = [
         ("max_body_bytes", |server| server.max_body_bytes(0_usize)),
-        ("max_concurrent_handlers", |server| server.max_concurrent_handlers(0_usize).max_blocking_handlers(0_usize)),
+        ("max_concurrent_handlers", |server| {
+            server.max_concurrent_handlers(0_usize).max_blocking_handlers(0_usize)
+        }),
         ("max_blocking_handlers", |server| server.max_blocking_handlers(0_usize)),
         ("progress_queue", |server| server.progress_queue(0_usize)),
         ("list_page", |server| server.list_page(0_usize)),
@@ -44,7 +46,10 @@ fn a_limit_that_would_serve_nothing_is_told_by_its_name() {
     ];
     for (name, set) in zeros {
         let faults = faults(set(server()));
-        assert!(faults.iter().any(|fault| fault.message.starts_with(&format!("`{name}` is"))), "{name}: {faults:#?}");
+        assert!(
+            faults.iter().any(|fault| fault.message.starts_with(&format!("`{name}` is"))),
+            "{name}: {faults:#?}"
+        );
     }
 }
 
@@ -54,7 +59,10 @@ fn a_keep_alive_is_strictly_shorter_than_the_write_timeout() {
     for keep_alive in [seconds(20), seconds(21)] {
         let faults = faults(with(Some(keep_alive)));
         let message = &faults[0].message;
-        assert!(faults.len() == 1 && message.contains("keep_alive") && message.contains("write_timeout"), "{message}");
+        assert!(
+            faults.len() == 1 && message.contains("keep_alive") && message.contains("write_timeout"),
+            "{message}"
+        );
     }
     assert!(with(Some(Duration::from_millis(19_999))).build().is_ok());
     assert!(with(None).build().is_ok());
@@ -83,8 +91,14 @@ fn what_is_no_host_or_origin_is_told_by_its_setting() {
     );
     let settings: Vec<&str> =
         faults.iter().map(|fault| fault.message.split('`').nth(1).unwrap_or_default()).collect();
-    let expected =
-        ["allowed_hosts", "allowed_hosts", "allowed_hosts", "allowed_origins", "allowed_origins", "cors_origins"];
+    let expected = [
+        "allowed_hosts",
+        "allowed_hosts",
+        "allowed_hosts",
+        "allowed_origins",
+        "allowed_origins",
+        "cors_origins",
+    ];
     assert_eq!(settings, expected, "{faults:#?}");
 }
 
@@ -94,7 +108,8 @@ fn everything_that_is_wrong_is_told_at_once() {
         .tool(Tool::new("a b").handler(async || "x"))
         .tool(Tool::new("unhandled"))
         .tool(Tool::new("stateful").handler(async |State(count): State<u8>| count.to_string()));
-    let server = McpServer::builder().endpoint(broken).list_page(0_usize).cors_origins(["*"]).state("a").state("b");
+    let server =
+        McpServer::builder().endpoint(broken).list_page(0_usize).cors_origins(["*"]).state("a").state("b");
     let error = mcp_tests::build_error(server);
     assert_eq!(error.faults().len(), 7, "{error}");
     let text = error.to_string();

@@ -40,7 +40,9 @@ async fn an_address_that_others_can_reach_needs_both_choices() {
         let listener = TcpListener::bind("0.0.0.0:0").await.unwrap();
         let port = listener.local_addr().unwrap();
         match server.serve_with(listener).await {
-            Err(ServeError::Build(error)) => assert!(error.to_string().contains(&port.to_string()), "{error}"),
+            Err(ServeError::Build(error)) => {
+                assert!(error.to_string().contains(&port.to_string()), "{error}")
+            }
             other => panic!("{other:?}"),
         }
     }
@@ -74,7 +76,9 @@ async fn a_listener_without_an_address_could_be_anywhere() {
 async fn an_address_that_is_taken_is_told() {
     let taken = TcpListener::bind("127.0.0.1:0").await.unwrap();
     match server().serve(taken.local_addr().unwrap()).await {
-        Err(error @ ServeError::Bind(_)) => assert!(error.to_string().starts_with("can't listen: "), "{error}"),
+        Err(error @ ServeError::Bind(_)) => {
+            assert!(error.to_string().starts_with("can't listen: "), "{error}")
+        }
         other => panic!("{other:?}"),
     }
 }

@@ -28,7 +28,11 @@ mod without_constraints {
 
     #[test]
     fn a_keyword_that_nobody_would_enforce_is_named_with_the_feature() {
-        assert_one(&faults_of(endpoint().tool(levels())), "level", &["`minimum`", "feature `constraints`", "cargo add"]);
+        assert_one(
+            &faults_of(endpoint().tool(levels())),
+            "level",
+            &["`minimum`", "feature `constraints`", "cargo add"],
+        );
     }
 
     #[test]
@@ -46,7 +50,9 @@ mod with_constraints {
 
     async fn call(tool: Tool, arguments: Value) -> mcp_tests::Reply {
         let name = if format!("{tool:?}").contains("level") { "level" } else { "tool" };
-        Local::new(McpServer::builder().endpoint(endpoint().tool(tool))).send(&Message::call(name, arguments)).await
+        Local::new(McpServer::builder().endpoint(endpoint().tool(tool)))
+            .send(&Message::call(name, arguments))
+            .await
     }
 
     #[tokio::test]
@@ -75,7 +81,9 @@ mod with_constraints {
         for part in ["- code:", "- parts:", "colour"] {
             assert!(text.contains(part), "{part}: {text}");
         }
-        assert!(call(json!({ "code": "abc", "parts": ["x"], "colour": 1 })).await.failure().contains("parts.0"));
+        assert!(
+            call(json!({ "code": "abc", "parts": ["x"], "colour": 1 })).await.failure().contains("parts.0")
+        );
     }
 
     #[tokio::test]
@@ -93,7 +101,8 @@ mod with_constraints {
             #[schemars(range(min = 1))]
             level: Option<u8>,
         }
-        let tool = Tool::new("level").handler(async |Args(Optional { level }): Args<Optional>| format!("{level:?}"));
+        let tool =
+            Tool::new("level").handler(async |Args(Optional { level }): Args<Optional>| format!("{level:?}"));
         assert_eq!(call(tool, json!({ "level": null })).await.text(), "None");
     }
 
@@ -122,7 +131,8 @@ mod with_constraints {
 
 #[test]
 fn the_input_of_a_tool_is_an_object() {
-    for schema in [json!({}), json!({ "type": "string" }), json!({ "type": ["object", "null"] }), json!(true)] {
+    for schema in [json!({}), json!({ "type": "string" }), json!({ "type": ["object", "null"] }), json!(true)]
+    {
         assert_one(&faults_of(endpoint().tool(by_hand(schema))), "tool", &["\"type\": \"object\""]);
     }
     let text = Tool::new("tool").handler(async |Args(text): Args<String>| text);

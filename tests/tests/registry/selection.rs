@@ -57,14 +57,20 @@ fn a_server_of_nothing_is_refused_with_the_likely_reason() {
 
 #[test]
 fn an_endpoint_of_nothing_is_refused_with_its_place() {
-    assert_one(&faults(McpServer::builder().endpoint(Bare)), "Bare", &["serves nothing", "use that_crate as _;"]);
+    assert_one(
+        &faults(McpServer::builder().endpoint(Bare)),
+        "Bare",
+        &["serves nothing", "use that_crate as _;"],
+    );
     assert_one(&faults_of(endpoint()), "/mcp", &["serves nothing"]);
 }
 
 #[test]
 fn all_of_the_program_is_taken_with_all_its_faults() {
     let faults = faults(McpServer::from_annotations());
-    for (item, says) in [("Bare", "serves nothing"), ("second", "tool name `same`"), ("name", "no instance of `Shop`")] {
+    for (item, says) in
+        [("Bare", "serves nothing"), ("second", "tool name `same`"), ("name", "no instance of `Shop`")]
+    {
         let fault = faults.iter().find(|fault| fault.message.contains(says));
         assert_fault(fault.unwrap_or_else(|| panic!("{says}: {faults:#?}")), item, &[]);
     }

@@ -39,6 +39,7 @@ impl CompletionOutput for Vec<&'static str> {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<T: CompletionOutput, E: Into<OperationError> + Send + 'static> CompletionOutput for Result<T, E> {
     fn into_completion(self) -> Result<Completion, OperationError> {
         self.map_err(Into::into)?.into_completion()

@@ -130,6 +130,7 @@ impl PageOutput for Vec<ResourceEntry> {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<T: PageOutput, E: Into<OperationError> + Send + 'static> PageOutput for Result<T, E> {
     fn into_page(self) -> Result<ResourcePage, OperationError> {
         self.map_err(Into::into)?.into_page()

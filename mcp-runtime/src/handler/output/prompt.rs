@@ -51,6 +51,7 @@ impl PromptOutput for PromptResult {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<T: PromptOutput, E: Into<OperationError> + Send + 'static> PromptOutput for Result<T, E> {
     fn into_prompt(self) -> Result<PromptResult, OperationError> {
         self.map_err(Into::into)?.into_prompt()

@@ -27,7 +27,8 @@ impl Blob {
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be the contents of a resource",
     label = "not a resource output",
-    note = "return `Text` or `String`, `Blob`, `Json<T>` with `T: Serialize`, `ResourceContents`, `Vec<ResourceContents>`, `ReadResult`, or `Result<_, ResourceError>` or `Option<_>` of one of them"
+    note = "return `Text` or `String`, `Blob`, `Json<T>` with `T: Serialize`, `ResourceContents`, `Vec<ResourceContents>`, `ReadResult`, or `Result<_, ResourceError>` or `Option<_>` of one of them",
+    note = "an error becomes a `ResourceError` if it implements `std::error::Error + Send + Sync`"
 )]
 pub trait ResourceOutput: Send + 'static {
     /// The contents, given the URI that was requested and the MIME type that the resource declares.
@@ -86,6 +87,7 @@ impl ResourceOutput for ReadResult {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<T: ResourceOutput, E: Into<OperationError> + Send + 'static> ResourceOutput for Result<T, E> {
     fn into_read(self, uri: &str, mime_type: Option<&str>) -> Result<ReadResult, OperationError> {
         self.map_err(Into::into)?.into_read(uri, mime_type)

@@ -16,7 +16,8 @@ use crate::{
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be the result of a tool",
     label = "not a tool output",
-    note = "return text (`String`), `Json<T>` with `T: Serialize + JsonSchema`, `Content`, `Vec<Content>`, `ToolResult`, or `Result<_, ToolError>` of one of them"
+    note = "return text (`String`), `Json<T>` with `T: Serialize + JsonSchema`, `Content`, `Vec<Content>`, `ToolResult`, or `Result<_, ToolError>` of one of them (all from `mcp_runtime::prelude`)",
+    note = "an error becomes a `ToolError` if it implements `std::error::Error + Send + Sync`"
 )]
 pub trait ToolOutput: Send + 'static {
     /// The result that the client gets.
@@ -84,6 +85,7 @@ impl ToolOutput for ToolResult {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<T: ToolOutput, E: Into<ToolError> + Send + 'static> ToolOutput for Result<T, E> {
     fn into_result(self) -> Result<ToolResult, ToolError> {
         self.map_err(Into::into)?.into_result()
