@@ -76,8 +76,8 @@ async fn a_listener_without_an_address_could_be_anywhere() {
 async fn an_address_that_is_taken_is_told() {
     let taken = TcpListener::bind("127.0.0.1:0").await.unwrap();
     match server().serve(taken.local_addr().unwrap()).await {
-        Err(error @ ServeError::Bind(_)) => {
-            assert!(error.to_string().starts_with("can't listen: "), "{error}")
+        Err(error @ ServeError::Bind(..)) => {
+            assert!(error.to_string().starts_with("can't listen at 127.0.0.1:"), "{error}")
         }
         other => panic!("{other:?}"),
     }
