@@ -3,8 +3,8 @@
 use proc_macro2::{Span, TokenStream, TokenTree};
 use quote::ToTokens;
 use syn::{
-    Attribute, Block, Expr, FnArg, Ident, Lifetime, Pat, PatIdent, PatType, Path, Receiver, ReturnType,
-    Signature, Type, ext::IdentExt, visit_mut::VisitMut,
+    Attribute, Block, Expr, FnArg, Ident, Lifetime, ParenthesizedGenericArguments, Pat, PatIdent, PatType,
+    Path, Receiver, ReturnType, Signature, Type, TypeFnPtr, ext::IdentExt, visit_mut::VisitMut,
 };
 
 use crate::{
@@ -166,6 +166,11 @@ fn owned(mut ty: Type) -> Type {
                 lifetime.ident = Ident::new("static", lifetime.ident.span());
             }
         }
+
+        // In there it stands for any lifetime: `dyn Fn(Cow<'_, str>)`.
+        fn visit_type_fn_ptr_mut(&mut self, _: &mut TypeFnPtr) {}
+
+        fn visit_parenthesized_generic_arguments_mut(&mut self, _: &mut ParenthesizedGenericArguments) {}
     }
     Elided.visit_type_mut(&mut ty);
     ty

@@ -32,7 +32,7 @@ async fn resource() -> &'static str {
 
 async fn names(local: &Local, method: &str, member: &str) -> Vec<Value> {
     let list = local.send(&Message::request(method)).await.result();
-    list[member].as_array().unwrap().iter().map(|item| item["name"].clone()).collect()
+    list[member].as_array().expect("a list").iter().map(|item| item["name"].clone()).collect()
 }
 
 #[tokio::test]

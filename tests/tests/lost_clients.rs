@@ -76,7 +76,7 @@ async fn ten_thousand_lost_clients_leave_nothing_behind() {
     let endpoint = Waiting { started: Arc::clone(&started), ended: Arc::clone(&ended) };
     let server = McpServer::builder().endpoint(endpoint);
     // Fewer places than clients: the queue is used as well.
-    let server = server.max_concurrent_handlers(64_usize).max_blocking_handlers(1_usize);
+    let server = server.max_concurrent_handlers(64).max_blocking_handlers(1);
     let served = Arc::new(Served::start(server).await);
     let (handle, metrics) = (served.handle(), tokio::runtime::Handle::current().metrics());
     let tasks = metrics.num_alive_tasks();

@@ -226,7 +226,7 @@ async fn a_shutdown_that_nobody_waits_for_goes_on_when_somebody_does() {
 #[tokio::test(start_paused = true)]
 async fn what_waits_in_the_queue_is_old_work() {
     let probe = Probe::new();
-    let builder = builder(&probe).max_concurrent_handlers(1_usize).max_blocking_handlers(1_usize);
+    let builder = builder(&probe).max_concurrent_handlers(1).max_blocking_handlers(1);
     let local = Local::new(builder);
     let first = started(&local, &probe, &["led"]).await.remove(0);
     let second = tokio::spawn(local.open(&call("led")));
@@ -245,7 +245,7 @@ async fn what_waits_in_the_queue_is_old_work() {
 #[tokio::test(start_paused = true)]
 async fn what_still_waits_when_work_is_cancelled_never_runs() {
     let probe = Probe::new();
-    let builder = builder(&probe).max_concurrent_handlers(1_usize).max_blocking_handlers(1_usize);
+    let builder = builder(&probe).max_concurrent_handlers(1).max_blocking_handlers(1);
     let local = Local::new(builder);
     let first = started(&local, &probe, &["cooperative"]).await.remove(0);
     let second = tokio::spawn(local.open(&call("cooperative")));
@@ -254,7 +254,7 @@ async fn what_still_waits_when_work_is_cancelled_never_runs() {
     for refused in [first, second] {
         assert_eq!(refused.await.unwrap().status, 503);
     }
-    assert_eq!(report.running, 2);
+    assert_eq!((report.running, report.cancelled, report.dropped), (2, 2, 0));
     assert_eq!(probe.notes(), ["started", "ShuttingDown"]);
 }
 
@@ -297,6 +297,27 @@ async fn serving_ends_when_the_server_does() {
     assert!(served.ended().await.is_ok());
 }
 
+#[tokio::test]
+async fn a_server_may_serve_two_listeners_and_ends_at_both() {
+    let server = builder(&Probe::new()).build().unwrap();
+    let mut serving = Vec::new();
+    let mut addresses = Vec::new();
+    for _ in 0..2 {
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        addresses.push(listener.local_addr().unwrap());
+        serving.push(tokio::spawn(server.clone().serve_with(listener)));
+    }
+    for address in addresses {
+        let mut connection = mcp_tests::Connection::open(address).await;
+        connection.send(&Message::request("tools/list")).await;
+        assert_eq!(connection.reply().await.status, 200);
+    }
+    assert!(server.handle().shutdown().await.is_graceful());
+    for served in serving {
+        assert!(served.await.unwrap().is_ok());
+    }
+}
+
 #[tokio::test(start_paused = true)]
 async fn connections_that_do_not_end_are_cut_off_and_counted() {
     let probe = Probe::new();
@@ -312,53 +333,4 @@ async fn connections_that_do_not_end_are_cut_off_and_counted() {
     assert_eq!(report.duration, seconds(18));
     assert!(served.ended().await.is_ok());
     drop((half, silent));
-}
-
-/// A server in a process of its own.
-#[cfg(unix)]
-struct Child {
-    process: tokio::process::Child,
-    address: std::net::SocketAddr,
-}
-
-#[cfg(unix)]
-impl Child {
-    async fn start() -> Self {
-        use tokio::io::{AsyncBufReadExt, BufReader};
-        let mut process = tokio::process::Command::new(env!("CARGO_BIN_EXE_until_told"))
-            .stdin(std::process::Stdio::piped())
-            .stdout(std::process::Stdio::piped())
-            .kill_on_drop(true)
-            .spawn()
-            .unwrap();
-        let mut lines = BufReader::new(process.stdout.take().unwrap()).lines();
-        let address = lines.next_line().await.unwrap().unwrap().parse().unwrap();
-        Self { process, address }
-    }
-
-    async fn signal(&self, signal: &str) {
-        let id = self.process.id().unwrap().to_string();
-        let sent = tokio::process::Command::new("kill").args([signal, &id]).status().await.unwrap();
-        assert!(sent.success());
-    }
-}
-
-#[cfg(unix)]
-#[tokio::test]
-async fn a_process_ends_on_a_signal_once_its_work_is_done() {
-    use tokio::io::AsyncWriteExt;
-    for signal in ["-TERM", "-INT"] {
-        let mut child = Child::start().await;
-        let mut connection = mcp_tests::Connection::open(child.address).await;
-        connection.send(&call("wait_for_a_line").progress_token("p")).await;
-        assert_eq!(connection.head().await.status, 200);
-        assert_eq!(connection.event().await.as_ref().and_then(Event::progress), Some(1.0));
-        child.signal(signal).await;
-        // It listens no more, and its work goes on.
-        while tokio::net::TcpStream::connect(child.address).await.is_ok() {}
-        child.process.stdin.take().unwrap().write_all(b"go on\n").await.unwrap();
-        let answer = connection.event().await.and_then(Event::into_message).unwrap();
-        assert_eq!(answer["result"]["content"][0]["text"], "go on");
-        assert!(child.process.wait().await.unwrap().success(), "{signal}");
-    }
 }

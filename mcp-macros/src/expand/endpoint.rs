@@ -27,8 +27,8 @@ pub fn declaration(item: &ItemStruct, attribute: &EndpointAttribute, span: Span)
     quote! {
         #(#conditions)*
         #[allow(unused_qualifications, deprecated)]
-        impl #rt::DeclaredEndpoint for #ident {
-            const DESCRIPTOR: &'static #rt::EndpointDescriptor = &#rt::EndpointDescriptor {
+        const _: () = {
+            const __DESCRIPTOR: &#rt::EndpointDescriptor = &#rt::EndpointDescriptor {
                 id: #rt::EndpointId::of_type::<#ident>(),
                 path: #path,
                 name: #name,
@@ -44,13 +44,10 @@ pub fn declaration(item: &ItemStruct, attribute: &EndpointAttribute, span: Span)
                 origin: #origin,
                 construct: #construct,
             };
-        }
-        #(#conditions)*
-        #[allow(unused_qualifications, deprecated)]
-        const _: () = {
-            #rt::inventory::submit! {
-                #rt::Registration::Endpoint(<#ident as #rt::DeclaredEndpoint>::DESCRIPTOR)
+            impl #rt::DeclaredEndpoint for #ident {
+                const DESCRIPTOR: &'static #rt::EndpointDescriptor = __DESCRIPTOR;
             }
+            #rt::inventory::submit! { #rt::Registration::Endpoint(__DESCRIPTOR) }
         };
     }
 }
@@ -90,7 +87,7 @@ mod tests {
             "revisions:&[::mcp_runtime::__private::Revision::V2026_07_28]",
             "ttl_ms:3600000u64",
             "Some(||::mcp_runtime::__private::new_instance(Catalog{}))",
-            "Registration::Endpoint(<Catalogas::mcp_runtime::__private::DeclaredEndpoint>::DESCRIPTOR)",
+            "Registration::Endpoint(__DESCRIPTOR)",
         ] {
             assert!(expansion.contains(part), "no `{part}` in {expansion}");
         }

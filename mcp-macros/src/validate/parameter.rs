@@ -3,7 +3,7 @@
 use proc_macro2::TokenStream;
 use quote::ToTokens;
 use syn::{
-    Type, TypeImplTrait, TypeReference,
+    ParenthesizedGenericArguments, Type, TypeFnPtr, TypeImplTrait, TypeReference,
     visit::{self, Visit},
 };
 
@@ -52,6 +52,11 @@ impl Visit<'_> for Shape {
         }
         self.0.get_or_insert_with(|| (ty.to_token_stream(), owned(ty)));
     }
+
+    // What a function borrows is its own matter: `State<Arc<dyn Fn(&str) -> bool>>`.
+    fn visit_type_fn_ptr(&mut self, _: &TypeFnPtr) {}
+
+    fn visit_parenthesized_generic_arguments(&mut self, _: &ParenthesizedGenericArguments) {}
 }
 
 /// What to take instead of a reference.
@@ -146,6 +151,7 @@ mod tests {
         refused(&quote!(a: &ProgressReporter), &["take `Option<ProgressReporter>`"]);
         refused(&quote!(a: &mcp_runtime::ProgressReporter), &["take `Option<ProgressReporter>`"]);
         refused(&quote!(a: State<&'static Config>, b: Cow<'_, str>), &[]);
+        refused(&quote!(a: State<Arc<dyn Fn(&str) -> bool>>, b: State<fn(&str) -> bool>), &[]);
     }
 
     #[test]

@@ -42,7 +42,7 @@ struct Work {
     answerer: Answerer,
     span: Span,
     shared: Arc<Shared>,
-    _place: Arc<WorkGuard>,
+    _place: WorkGuard,
 }
 
 /// What a call came to.
@@ -67,7 +67,7 @@ impl Call {
         deadline: Instant,
         answerer: Answerer,
         shared: Arc<Shared>,
-        place: Arc<WorkGuard>,
+        place: WorkGuard,
     ) -> Self {
         let (span, kept) = (Span::current(), Arc::clone(&shared));
         let work = Work { handler, token, outbox, deadline, answerer, span, shared, _place: place };

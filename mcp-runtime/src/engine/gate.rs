@@ -43,9 +43,8 @@ impl Gate {
 
     /// A place; waits in line for it if there is room to wait, until the gate is `closed`.
     pub(crate) async fn enter(&self, closed: impl Future<Output = ()>) -> Result<Place, Refusal> {
-        if let Ok(permit) = self.places.free.try_acquire() {
-            permit.forget();
-            return Ok(Place(Arc::clone(&self.places)));
+        if let Some(place) = self.try_enter() {
+            return Ok(place);
         }
         if self.waiting.fetch_add(1, SeqCst) >= self.queue {
             self.waiting.fetch_sub(1, SeqCst);
@@ -59,6 +58,12 @@ impl Gate {
         };
         permit.forget();
         Ok(Place(Arc::clone(&self.places)))
+    }
+
+    /// A place, if one is free and nobody waits for it.
+    pub(crate) fn try_enter(&self) -> Option<Place> {
+        self.places.free.try_acquire().ok()?.forget();
+        Some(Place(Arc::clone(&self.places)))
     }
 
     /// How many handlers run.

@@ -14,19 +14,24 @@ use crate::{
     registry::MirroredHeader,
 };
 
+/// The header of the revision.
+pub(super) static PROTOCOL_VERSION: HeaderName = HeaderName::from_static(MCP_PROTOCOL_VERSION);
+static METHOD: HeaderName = HeaderName::from_static(MCP_METHOD);
+static NAME: HeaderName = HeaderName::from_static(MCP_NAME);
+
 /// The value of a header that may come once, as it stands.
-pub(super) fn plain<'h>(headers: &'h HeaderMap, name: &str) -> Result<Option<&'h str>, Fault> {
+pub(super) fn plain<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Result<Option<&'h str>, Fault> {
     single(headers, name, plain_value)
 }
 
 /// The value of a header that may come once, decoded.
-fn decoded<'h>(headers: &'h HeaderMap, name: &str) -> Result<Option<Cow<'h, str>>, Fault> {
+fn decoded<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Result<Option<Cow<'h, str>>, Fault> {
     single(headers, name, decode_value)
 }
 
 fn single<'h, T>(
     headers: &'h HeaderMap,
-    name: &str,
+    name: &HeaderName,
     read: fn(&'h [u8]) -> Result<T, HeaderFault>,
 ) -> Result<Option<T>, Fault> {
     let mut values = headers.get_all(name).iter();
@@ -34,37 +39,41 @@ fn single<'h, T>(
         return Ok(None);
     };
     if values.next().is_some() {
-        return Err(Fault::new(name, "the header comes twice"));
+        return Err(Fault::new(name.as_str(), "the header comes twice"));
     }
-    read(value.as_bytes()).map(Some).map_err(|fault| Fault::new(name, fault.to_string()))
+    read(value.as_bytes()).map(Some).map_err(|fault| Fault::new(name.as_str(), fault.to_string()))
 }
 
 /// What is wrong with the standard headers of a modern request.
 pub(super) fn standard_faults(headers: &HeaderMap, envelope: &Envelope<'_>) -> Vec<Fault> {
     let params = &envelope.params;
     let revision = params.meta.value().and_then(|meta| meta.protocol_version.value());
-    let mut checks = vec![
-        (MCP_PROTOCOL_VERSION, revision.map(|revision| &**revision), "/params/_meta"),
-        (MCP_METHOD, Some(&*envelope.method), "/method"),
-    ];
-    match &*envelope.method {
-        "tools/call" | "prompts/get" => checks.push((MCP_NAME, text(&params.name), "/params/name")),
-        "resources/read" => checks.push((MCP_NAME, text(&params.uri), "/params/uri")),
-        _ => {}
+    let named = match &*envelope.method {
+        "tools/call" | "prompts/get" => Some((text(&params.name), "/params/name")),
+        "resources/read" => Some((text(&params.uri), "/params/uri")),
+        _ => None,
+    };
+    let mut faults = Vec::new();
+    let mut check = |checked: Result<(), Fault>| faults.extend(checked.err());
+    check(mirrors(headers, &PROTOCOL_VERSION, revision.map(|revision| &**revision), "/params/_meta"));
+    check(mirrors(headers, &METHOD, Some(&*envelope.method), "/method"));
+    if let Some((name, at)) = named {
+        check(mirrors(headers, &NAME, name, at));
     }
-    checks.into_iter().filter_map(|(name, body, at)| mirrors(headers, name, body, at).err()).collect()
+    faults
 }
 
 fn text<'m>(member: &'m Member<Cow<'_, str>>) -> Option<&'m str> {
     member.value().map(|text| &**text)
 }
 
-fn mirrors(headers: &HeaderMap, name: &str, body: Option<&str>, at: &str) -> Result<(), Fault> {
+fn mirrors(headers: &HeaderMap, name: &HeaderName, body: Option<&str>, at: &str) -> Result<(), Fault> {
     // Whoever routes by the others reads them as they stand.
-    let header = match name {
-        MCP_NAME => decoded(headers, name)?,
-        _ => plain(headers, name)?.map(Cow::Borrowed),
+    let header = match *name == NAME {
+        true => decoded(headers, name)?,
+        false => plain(headers, name)?.map(Cow::Borrowed),
     };
+    let name = name.as_str();
     match (header, body) {
         (None, _) => Err(Fault::new(name, "the header is missing")),
         (Some(header), Some(body)) if header != body => {
@@ -96,7 +105,7 @@ fn argument_mirrors(
         rest.iter().try_fold(value, |value, name| member(value, name))
     });
     let value = value.filter(|value| value.get() != "null");
-    match (decoded(headers, HeaderName::as_str(header))?, value) {
+    match (decoded(headers, header)?, value) {
         (None, None) => Ok(()),
         (Some(header), Some(value)) if matches_json(&header, value) => Ok(()),
         (Some(header), Some(_)) => Err(Fault::new(

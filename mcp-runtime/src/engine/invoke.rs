@@ -26,6 +26,9 @@ use crate::{
     },
 };
 
+/// What the metadata of most requests fits into.
+const META_BYTES: usize = 256;
+
 impl Engine {
     pub(super) async fn call_tool(
         &self,
@@ -92,6 +95,11 @@ impl Engine {
             kind,
             handler: Arc::clone(&entry.place),
         };
+        // Most find a place at once, and need no timer.
+        let unlimited = !is_tool || shared.tool_limit.is_none();
+        if let Some(place) = unlimited.then(|| shared.gate.try_enter()).flatten() {
+            return Ok(self.run(handler, invocation, (token, outbox), deadline, answerer, place).await);
+        }
         let admitted = timeout_at(deadline, async {
             if is_tool {
                 self.limit(shared.tool_limit.as_deref(), &caller, request.envelope, Some(&entry.name))
@@ -119,7 +127,7 @@ impl Engine {
         answerer: Answerer,
         place: Place,
     ) -> Reply {
-        let guard = Arc::new(WorkGuard::new(place));
+        let guard: WorkGuard = Arc::new(place);
         invocation.set_work(&guard);
         drop(invocation);
         let call = Call::new(handler, signals, deadline, answerer, Arc::clone(&self.shared), guard);
@@ -138,7 +146,7 @@ impl Engine {
         outbox: Option<Arc<Outbox>>,
         deadline: Instant,
     ) -> Invocation {
-        let mut meta = Vec::new();
+        let mut meta = Vec::with_capacity(META_BYTES);
         request.meta.entries().write_json(&mut meta);
         let target = match kind {
             Kind::Resource { uri, mime_type, .. } => {
@@ -149,7 +157,7 @@ impl Engine {
         Invocation::new(InvocationParts {
             request_id: request.id.clone(),
             revision: request.revision,
-            meta: String::from_utf8(meta).unwrap_or_default().into(),
+            meta: String::from_utf8(meta).unwrap_or_default(),
             endpoint: Arc::clone(&self.catalog.info),
             target,
             caller: request.caller.clone(),

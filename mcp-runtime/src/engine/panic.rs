@@ -2,9 +2,8 @@
 
 use std::{
     any::Any,
-    future::poll_fn,
     panic::{AssertUnwindSafe, catch_unwind},
-    pin::{Pin, pin},
+    pin::Pin,
     task::{Context, Poll},
 };
 
@@ -31,15 +30,16 @@ where
     }
 }
 
-/// A future whose panic is its output.
-pub(super) async fn caught<F: Future>(future: F) -> Result<F::Output, Panic> {
-    let mut future = pin!(future);
-    poll_fn(|cx| poll_caught(future.as_mut(), cx)).await
-}
-
 #[cfg(test)]
 mod tests {
+    use std::{future::poll_fn, pin::pin};
+
     use super::*;
+
+    async fn caught<F: Future>(future: F) -> Result<F::Output, Panic> {
+        let mut future = pin!(future);
+        poll_fn(|cx| poll_caught(future.as_mut(), cx)).await
+    }
 
     #[tokio::test]
     async fn a_panic_is_an_output() {

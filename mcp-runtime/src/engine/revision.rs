@@ -1,7 +1,7 @@
 //! Which revision a request speaks, and whether it is served.
 
 use super::{Engine, headers, request::Carried};
-use crate::protocol::{Condition, Envelope, MCP_PROTOCOL_VERSION, ProtocolError, Revision};
+use crate::protocol::{Condition, Envelope, ProtocolError, Revision};
 
 impl Engine {
     /// A request of the era before per-request metadata, which is not served, learns what is.
@@ -9,13 +9,13 @@ impl Engine {
         if envelope.params.meta.value().is_some_and(|meta| !meta.protocol_version.is_absent()) {
             return Ok(());
         }
-        let header = headers::plain(&carried.headers, MCP_PROTOCOL_VERSION).ok().flatten();
+        let header = headers::plain(&carried.headers, &headers::PROTOCOL_VERSION).ok().flatten();
         let legacy =
             header.filter(|name| Revision::parse(name).is_some_and(|revision| !revision.is_modern()));
         match legacy {
             Some(name) => Err(self.unsupported(name)),
             None if envelope.method == "initialize"
-                && carried.headers.get(MCP_PROTOCOL_VERSION).is_none() =>
+                && carried.headers.get(&headers::PROTOCOL_VERSION).is_none() =>
             {
                 let proposed =
                     envelope.params.other("protocolVersion").map(|raw| raw.get().trim_matches('"'));
@@ -32,8 +32,8 @@ impl Engine {
         carried: &Carried,
     ) -> Result<Revision, ProtocolError> {
         let named = envelope.params.meta.value().and_then(|meta| meta.protocol_version.value());
-        let header = headers::plain(&carried.headers, MCP_PROTOCOL_VERSION).ok().flatten();
-        let Some(name) = named.map(|name| &**name).or(header) else {
+        let header = || headers::plain(&carried.headers, &headers::PROTOCOL_VERSION).ok().flatten();
+        let Some(name) = named.map(|name| &**name).or_else(header) else {
             // What is missing is a fault of the metadata.
             return Ok(Revision::LATEST);
         };

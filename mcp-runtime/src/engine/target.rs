@@ -61,19 +61,19 @@ impl<'c, 'b> Target<'c, 'b> {
                 None => list(catalog.resource_pages.as_ref(), envelope),
             },
             "tools/call" if catalog.tool_pages.is_some() => {
-                let name = required(&params.name, "name")?;
+                let name = required(&params.name, "/params/name")?;
                 let arguments = arguments(params)?;
                 let unknown = || ProtocolError::new(Condition::NotFound, format!("unknown tool `{name}`"));
                 Ok(Self::Tool(catalog.tools.get(name).ok_or_else(unknown)?, arguments))
             }
             "prompts/get" if catalog.prompt_pages.is_some() => {
-                let name = required(&params.name, "name")?;
+                let name = required(&params.name, "/params/name")?;
                 let arguments = arguments(params)?;
                 let unknown = || ProtocolError::new(Condition::NotFound, format!("unknown prompt `{name}`"));
                 Ok(Self::Prompt(catalog.prompts.get(name).ok_or_else(unknown)?, arguments))
             }
             "resources/read" if catalog.resource_pages.is_some() => {
-                let uri = required(&params.uri, "uri")?;
+                let uri = required(&params.uri, "/params/uri")?;
                 Ok(Self::Resource(catalog.resource(uri).ok_or_else(|| unknown_resource(uri))?, uri))
             }
             "completion/complete" if catalog.has_completions() => completion(catalog, params),
@@ -104,9 +104,9 @@ fn bad_params(faults: Vec<Fault>) -> ProtocolError {
 
 fn required<'p>(
     member: &'p crate::protocol::Member<Cow<'_, str>>,
-    name: &str,
+    at: &str,
 ) -> Result<&'p str, ProtocolError> {
-    let found = member.required(&format!("/params/{name}"), "a string");
+    let found = member.required(at, "a string");
     found.map(|text| &**text).map_err(|fault| bad_params(vec![fault]))
 }
 

@@ -2,31 +2,29 @@
 
 use std::{panic::resume_unwind, sync::Arc};
 
-use super::{HandlerError, Invocation};
+use super::{Cancelled, HandlerError, Invocation};
 
 /// Keeps an invocation's place among the running handlers. It is freed when the last clone is dropped, so that
 /// blocking work that outlives its caller still counts.
-#[derive(Clone)]
-pub struct WorkGuard(#[allow(dead_code, reason = "held for its drop")] Arc<dyn Send + Sync>);
-
-impl WorkGuard {
-    /// Holds `place` until the last clone is gone.
-    pub(crate) fn new(place: impl Send + Sync + 'static) -> Self {
-        Self(Arc::new(place))
-    }
-}
+pub type WorkGuard = Arc<dyn Send + Sync>;
 
 /// Runs `function` on the blocking pool, once there is a place for it.
 ///
-/// Nothing can stop it there: if the caller goes away it runs on, and its place stays taken until it returns.
+/// Nothing can stop it there: if the caller goes away it runs on, and its place stays taken until it returns. Cancelled
+/// before that, it never begins.
 ///
 /// # Errors
-/// Only if the runtime itself is shutting down.
+/// If the invocation is cancelled before there is a place, or the runtime itself is shutting down.
 pub async fn run_blocking<T: Send + 'static>(
     invocation: &Invocation,
     function: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, HandlerError> {
-    let place = invocation.blocking_place().await;
+    let cancellation = invocation.cancellation();
+    let place = tokio::select! {
+        biased;
+        reason = cancellation.cancelled() => return Err(HandlerError::internal(Cancelled { reason })),
+        place = invocation.blocking_place() => place,
+    };
     let guard = invocation.work_guard();
     // The span of the request stays entered for what the function logs.
     let span = tracing::Span::current();

@@ -2,7 +2,7 @@
 
 use std::{
     fmt,
-    sync::{Arc, OnceLock},
+    sync::{Arc, OnceLock, Weak},
 };
 
 use http::{Extensions, HeaderMap};
@@ -32,7 +32,7 @@ pub struct InvocationParts {
     /// The revision that the request speaks.
     pub revision: Revision,
     /// The JSON text of the request's `_meta`, or `{}`.
-    pub meta: Box<str>,
+    pub meta: String,
     /// The endpoint that serves it.
     pub endpoint: Arc<EndpointInfo>,
     /// What it addresses.
@@ -78,7 +78,7 @@ struct Inner {
     meta: OnceLock<MetaMap>,
     client_info: OnceLock<Option<ClientInfo>>,
     client_capabilities: OnceLock<ClientCapabilities>,
-    work: OnceLock<std::sync::Weak<WorkGuard>>,
+    work: OnceLock<Weak<dyn Send + Sync>>,
 }
 
 impl Invocation {
@@ -154,12 +154,12 @@ impl Invocation {
 
     /// The guard is held by whoever drives the handler; here it is only known, so that a context kept by the
     /// application does not keep a place taken.
-    pub(crate) fn set_work(&self, guard: &Arc<WorkGuard>) {
+    pub(crate) fn set_work(&self, guard: &WorkGuard) {
         let _ = self.0.work.set(Arc::downgrade(guard));
     }
 
     pub(super) fn work_guard(&self) -> Option<WorkGuard> {
-        self.0.work.get()?.upgrade().map(|guard| WorkGuard::clone(&guard))
+        self.0.work.get()?.upgrade()
     }
 
     pub(super) async fn blocking_place(&self) -> Option<OwnedSemaphorePermit> {

@@ -58,19 +58,27 @@ impl<'a> Meta<'a> {
     /// Everything that is wrong with the metadata of a modern request.
     pub fn faults(&self) -> Vec<Fault> {
         const LEVELS: &str = "one of debug, info, notice, warning, error, critical, alert, emergency";
-        let checks = [
+        let mut faults = Vec::new();
+        let mut check = |fault: Option<Fault>| faults.extend(fault);
+        check(
             self.protocol_version
                 .required("/params/_meta/io.modelcontextprotocol~1protocolVersion", "a string")
                 .err(),
+        );
+        check(
             self.client_capabilities
                 .required("/params/_meta/io.modelcontextprotocol~1clientCapabilities", "an object")
                 .err(),
+        );
+        check(
             self.client_info.optional("/params/_meta/io.modelcontextprotocol~1clientInfo", "an object").err(),
-            self.progress_token.optional("/params/_meta/progressToken", "a string or an integer").err(),
-            self.log_level.optional("/params/_meta/io.modelcontextprotocol~1logLevel", LEVELS).err(),
-        ];
-        let description = self.description.value().map(Description::faults);
-        checks.into_iter().chain(description.into_iter().flatten()).flatten().collect()
+        );
+        check(self.progress_token.optional("/params/_meta/progressToken", "a string or an integer").err());
+        check(self.log_level.optional("/params/_meta/io.modelcontextprotocol~1logLevel", LEVELS).err());
+        if let Some(description) = self.description.value() {
+            description.faults().into_iter().for_each(check);
+        }
+        faults
     }
 }
 

@@ -15,8 +15,8 @@ async fn pages(local: &Local, method: &str, member: &str) -> Vec<Vec<String>> {
             message = message.set("/params/cursor", &**cursor);
         }
         let page = result(local, message).await;
-        let items = page[member].as_array().unwrap().iter();
-        pages.push(items.map(|item| item["name"].as_str().unwrap().to_owned()).collect());
+        let items = page[member].as_array().expect("a list").iter();
+        pages.push(items.map(|item| item["name"].as_str().expect("a name").to_owned()).collect());
         cursor = page["nextCursor"].as_str().map(str::to_owned);
         if cursor.is_none() {
             return pages;
@@ -34,7 +34,7 @@ fn five() -> Local {
             .resource(Resource::new(format!("x://{name}"), *name).handler(async || "x"))
             .resource(Resource::new(format!("x://{name}/{{id}}"), *name).handler(async || "x"))
     });
-    Local::new(McpServer::builder().endpoint(endpoint).list_page(2_usize))
+    Local::new(McpServer::builder().endpoint(endpoint).list_page(2))
 }
 
 const LISTS: [(&str, &str); 4] = [

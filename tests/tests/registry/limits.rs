@@ -31,14 +31,12 @@ fn the_defaults_are_those_of_the_documentation() {
 fn a_limit_that_would_serve_nothing_is_told_by_its_name() {
     type Set = fn(ServerBuilder) -> ServerBuilder;
     let zeros: [(&str, Set); 10] = [
-        ("max_body_bytes", |server| server.max_body_bytes(0_usize)),
-        ("max_concurrent_handlers", |server| {
-            server.max_concurrent_handlers(0_usize).max_blocking_handlers(0_usize)
-        }),
-        ("max_blocking_handlers", |server| server.max_blocking_handlers(0_usize)),
-        ("progress_queue", |server| server.progress_queue(0_usize)),
-        ("list_page", |server| server.list_page(0_usize)),
-        ("max_connections", |server| server.max_connections(0_usize)),
+        ("max_body_bytes", |server| server.max_body_bytes(0)),
+        ("max_concurrent_handlers", |server| server.max_concurrent_handlers(0).max_blocking_handlers(0)),
+        ("max_blocking_handlers", |server| server.max_blocking_handlers(0)),
+        ("progress_queue", |server| server.progress_queue(0)),
+        ("list_page", |server| server.list_page(0)),
+        ("max_connections", |server| server.max_connections(0)),
         ("request_timeout", |server| server.request_timeout(Duration::ZERO)),
         ("write_timeout", |server| server.write_timeout(Duration::ZERO).keep_alive(None)),
         ("header_read_timeout", |server| server.header_read_timeout(Duration::ZERO)),
@@ -70,14 +68,14 @@ fn a_keep_alive_is_strictly_shorter_than_the_write_timeout() {
 
 #[test]
 fn blocking_handlers_fit_into_all_handlers() {
-    let faults = faults(server().max_concurrent_handlers(8_usize).max_blocking_handlers(9_usize));
+    let faults = faults(server().max_concurrent_handlers(8).max_blocking_handlers(9));
     assert!(faults[0].message.contains("max_concurrent_handlers"), "{faults:#?}");
-    assert!(server().max_concurrent_handlers(8_usize).max_blocking_handlers(8_usize).build().is_ok());
+    assert!(server().max_concurrent_handlers(8).max_blocking_handlers(8).build().is_ok());
 }
 
 #[test]
 fn the_last_call_of_a_setter_counts() {
-    let server = server().list_page(0_usize).keep_alive(seconds(90)).list_page(5_usize).keep_alive(None);
+    let server = server().list_page(0).keep_alive(seconds(90)).list_page(5).keep_alive(None);
     assert!(server.build().is_ok());
 }
 
@@ -108,8 +106,7 @@ fn everything_that_is_wrong_is_told_at_once() {
         .tool(Tool::new("a b").handler(async || "x"))
         .tool(Tool::new("unhandled"))
         .tool(Tool::new("stateful").handler(async |State(count): State<u8>| count.to_string()));
-    let server =
-        McpServer::builder().endpoint(broken).list_page(0_usize).cors_origins(["*"]).state("a").state("b");
+    let server = McpServer::builder().endpoint(broken).list_page(0).cors_origins(["*"]).state("a").state("b");
     let error = mcp_tests::build_error(server);
     assert_eq!(error.faults().len(), 7, "{error}");
     let text = error.to_string();
@@ -123,6 +120,6 @@ fn everything_that_is_wrong_is_told_at_once() {
 
 #[test]
 fn one_fault_is_one_line() {
-    let text = mcp_tests::build_error(server().list_page(0_usize)).to_string();
+    let text = mcp_tests::build_error(server().list_page(0)).to_string();
     assert_eq!(text, "the server can't be built: `list_page` is 0: nothing could be served; set at least 1");
 }

@@ -25,9 +25,11 @@ async fn a_connection_serves_one_request_after_another() {
         connection.send(&echo(text)).await;
         assert_eq!(connection.reply().await.text(), text);
     }
-    // A refusal does not end it, and neither does a stream that has ended.
+    // Neither a refusal nor the end of a stream ends it.
     connection.send(&echo("four").body("{")).await;
     assert_eq!(connection.reply().await.status, 400);
+    connection.send(&Message::call("counting", json!({})).progress_token(1)).await;
+    assert_eq!(connection.reply().await.events().len(), 4);
     connection.send(&Message::request("tools/list")).await;
     assert_eq!(connection.reply().await.status, 200);
 }
@@ -77,7 +79,7 @@ async fn what_is_no_http_is_refused() {
 
 #[tokio::test]
 async fn headers_are_bounded() {
-    let served = Served::start(server().max_header_bytes(8192_usize)).await;
+    let served = Served::start(server().max_header_bytes(8192)).await;
     assert_eq!(served.send(&echo("hi").header("x-padding", "x".repeat(6000))).await.text(), "hi");
     let mut connection = served.connect().await;
     connection.send(&echo("hi").header("x-padding", "x".repeat(9000))).await;
@@ -99,7 +101,7 @@ async fn a_connection_on_which_no_request_comes_is_closed() {
 
 #[tokio::test(start_paused = true)]
 async fn connections_beyond_the_most_wait_for_a_place() {
-    let served = Served::in_memory(server().max_connections(1_usize));
+    let served = Served::in_memory(server().max_connections(1));
     let mut first = served.connect().await;
     first.send(&echo("first")).await;
     assert_eq!(first.reply().await.text(), "first");
@@ -128,7 +130,7 @@ async fn a_listener_that_fails_is_asked_again() {
 
 #[tokio::test(start_paused = true)]
 async fn a_client_that_does_not_read_is_cut_off() {
-    let served = Served::in_memory(server().max_connections(1_usize));
+    let served = Served::in_memory(server().max_connections(1));
     let mut stalled = served.connect_with_buffer(512);
     let large = echo(&"x".repeat(100_000)).to_wire();
     let writing = tokio::spawn(async move {
@@ -143,10 +145,29 @@ async fn a_client_that_does_not_read_is_cut_off() {
     drop(stalled);
 }
 
+#[tokio::test(start_paused = true)]
+async fn a_client_that_does_not_read_its_events_is_cut_off() {
+    let served = Served::in_memory(server());
+    let mut stalled = served.connect_with_buffer(64);
+    let wire = Message::call("endless", json!({})).progress_token(1).to_wire();
+    let writing = tokio::spawn(async move {
+        stalled.write(&wire).await;
+        stalled
+    });
+    let _stalled = writing.await.unwrap();
+    eventually("it runs", || served.handle().running() == 1).await;
+    let began = tokio::time::Instant::now();
+    // A head of more than 64 bytes is on its way already.
+    while served.handle().running() > 0 {
+        tokio::time::sleep(seconds(1)).await;
+    }
+    assert!((29..=31).contains(&began.elapsed().as_secs()), "{:?}", began.elapsed());
+}
+
 /// An HTTP/2 connection, by prior knowledge.
 async fn http2(served: &Served) -> SendRequest<Full<Bytes>> {
-    let stream = tokio::net::TcpStream::connect(served.address()).await.unwrap();
-    let (sender, connection) = handshake(TokioExecutor::new(), TokioIo::new(stream)).await.unwrap();
+    let stream = tokio::net::TcpStream::connect(served.address()).await.expect("the server listens");
+    let (sender, connection) = handshake(TokioExecutor::new(), TokioIo::new(stream)).await.expect("HTTP/2");
     tokio::spawn(connection);
     sender
 }
@@ -154,7 +175,7 @@ async fn http2(served: &Served) -> SendRequest<Full<Bytes>> {
 /// A message as an HTTP/2 client sends it: the host is in the target.
 fn modern(message: Message, authority: &str) -> Request<Full<Bytes>> {
     let mut request = message.without("host").to_request();
-    *request.uri_mut() = format!("http://{authority}{}", request.uri().path()).parse().unwrap();
+    *request.uri_mut() = format!("http://{authority}{}", request.uri().path()).parse().expect("a URI");
     request
 }
 
@@ -162,9 +183,9 @@ async fn over_http2(
     sender: &mut SendRequest<Full<Bytes>>,
     request: Request<Full<Bytes>>,
 ) -> (StatusCode, Value) {
-    let (head, body) = sender.send_request(request).await.unwrap().into_parts();
-    let body = body.collect().await.unwrap().to_bytes();
-    (head.status, serde_json::from_slice(&body).unwrap())
+    let (head, body) = sender.send_request(request).await.expect("a response").into_parts();
+    let body = body.collect().await.expect("the whole body").to_bytes();
+    (head.status, serde_json::from_slice(&body).expect("JSON"))
 }
 
 #[tokio::test]

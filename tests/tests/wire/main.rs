@@ -55,6 +55,16 @@ impl Wire {
         cancellation.cancelled().await;
     }
 
+    /// Reports three times.
+    #[mcp_tool]
+    async fn counting(progress: Option<ProgressReporter>) -> Result<&'static str, ToolError> {
+        for step in 1..=3 {
+            progress.report(step).await?;
+            tokio::task::yield_now().await;
+        }
+        Ok("counted")
+    }
+
     #[mcp_resource(uri = "wire://text")]
     async fn text() -> &'static str {
         "some text"

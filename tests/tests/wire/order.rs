@@ -33,10 +33,10 @@ fn guarded() -> ServerBuilder {
         .admission(Named)
         .request_rate_limit(Refuse("hasty"))
         .tool_rate_limit(Refuse("toolish"))
-        .max_body_bytes(100_000_usize)
-        .max_concurrent_handlers(1_usize)
-        .max_blocking_handlers(1_usize)
-        .handler_queue(0_usize)
+        .max_body_bytes(100_000)
+        .max_concurrent_handlers(1)
+        .max_blocking_handlers(1)
+        .handler_queue(0)
 }
 
 /// Takes the only place, until it is dropped.

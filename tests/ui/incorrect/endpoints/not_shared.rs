@@ -1,11 +1,10 @@
 use mcp_runtime::prelude::*;
 
-use std::{cell::Cell, rc::Rc};
+use std::cell::Cell;
 
 #[mcp_endpoint(path = "/mcp", name = "catalog", version = "1.0.0")]
 struct Catalog {
     calls: Cell<u32>,
-    names: Rc<Vec<String>>,
 }
 
 fn main() {}
