@@ -5,6 +5,7 @@ use std::any::Any;
 use serde::de::{DeserializeOwned, Deserializer, Visitor, value::MapDeserializer};
 use serde_json::value::RawValue;
 
+use super::text::parse_long;
 use crate::protocol::{Arguments, Fault};
 
 /// All arguments of a tool call as one value of type `T`, instead of a parameter each.
@@ -140,6 +141,9 @@ where
 
 /// Deserialises one argument; on failure, says where in it and what was expected.
 pub(super) fn parse<T: DeserializeOwned>(name: &str, raw: &RawValue) -> Result<T, (String, String)> {
+    if let Some(text) = parse_long(raw) {
+        return Ok(text);
+    }
     serde_json::from_str(raw.get()).map_err(|plain| {
         // Once more, slowly, to learn the path.
         let mut json = serde_json::Deserializer::from_str(raw.get());

@@ -17,6 +17,7 @@ mod output;
 mod parameter;
 mod progress;
 mod state;
+mod text;
 
 pub(crate) use self::error::{OperationFailure, chain};
 pub use self::{
