@@ -16,10 +16,17 @@ pub(super) fn parse_long<T: DeserializeOwned>(raw: &RawValue) -> Option<T> {
         return None;
     }
     let text = json.strip_prefix('"')?.strip_suffix('"')?;
-    if text.as_bytes().contains(&b'\\') {
+    if has_backslash(text.as_bytes()) {
         return None;
     }
     T::deserialize(PlainText(text)).ok()
+}
+
+/// Block by block and without leaving a block early, so that the compiler compares many bytes at once.
+fn has_backslash(text: &[u8]) -> bool {
+    let (blocks, rest) = text.as_chunks::<64>();
+    let within = |block: &[u8]| block.iter().fold(false, |found, &byte| found | (byte == b'\\'));
+    blocks.iter().any(|block| within(block)) || within(rest)
 }
 
 /// A JSON string without escapes.

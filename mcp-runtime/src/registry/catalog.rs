@@ -12,14 +12,14 @@ use serde_json::{Map, Value, json};
 use super::{
     check,
     closure::Runner,
-    constraints::Validator,
+    constraints::{Validator, any_keyword},
     descriptor::{Capabilities, ExtraArguments},
     endpoint::Endpoint,
     fault::BuildFault,
     lists::{self, Pages, write_list_end},
     mirror::{MirroredHeader, mirrored_headers},
     operation::{Common, Completed, Resource, Tool},
-    schema,
+    schema::{self, Derived},
 };
 use crate::{
     handler::{EndpointInfo, StateMap},
@@ -251,9 +251,8 @@ fn resource_entry(resource: &Resource, faults: &mut Vec<BuildFault>) -> Option<R
 fn tool_entry(tool: &Tool, endpoint: &Endpoint) -> Result<(ToolEntry, Value), BuildFault> {
     let fault = |message: String| BuildFault::at(&tool.common.place, message);
     let refuse_extra = tool.extra_arguments.unwrap_or(endpoint.extra_arguments) == ExtraArguments::Refuse;
-    let by_hand = tool.input_schema.is_some();
-    let input = match &tool.input_schema {
-        Some(schema) => schema.clone(),
+    let Derived { schema: input, unenforced } = match &tool.input_schema {
+        Some(schema) => Derived { schema: schema.clone(), unenforced: any_keyword(schema) },
         None => schema::input_schema(&tool.common.parameters, refuse_extra).map_err(fault)?,
     };
     if input.get("type").is_none_or(|kind| kind != "object") {
@@ -285,15 +284,16 @@ fn tool_entry(tool: &Tool, endpoint: &Endpoint) -> Result<(ToolEntry, Value), Bu
         known: closed.then_some(names),
         headers,
         optional,
-        input: Validator::compile(&input, by_hand).map_err(fault)?,
+        input: Validator::compile(&input, unenforced.as_deref()).map_err(fault)?,
         output: output
             .as_ref()
-            .map(|schema| Validator::compile(schema, false))
+            .map(|derived| Validator::compile(&derived.schema, derived.unenforced.as_deref()))
             .transpose()
             .map_err(fault)?
             .flatten(),
     };
-    Ok((served, lists::tool(&tool.common, tool.hints, &input, output.as_ref())))
+    let output = output.as_ref().map(|derived| &derived.schema);
+    Ok((served, lists::tool(&tool.common, tool.hints, &input, output)))
 }
 
 /// The result of `server/discover`.

@@ -2,11 +2,12 @@
 
 use serde_json::Value;
 
-use super::schema::{foreign_reference, unenforced_keyword};
+use super::schema::foreign_reference;
 use crate::protocol::Fault;
 
-/// The first keyword of a schema that asks for more than an object.
-fn any_keyword(schema: &Value) -> Option<String> {
+/// The first keyword of a schema that asks for more than an object: of one written by hand, which is not made from the
+/// types that are parsed, all of it is enforced by a validator.
+pub(super) fn any_keyword(schema: &Value) -> Option<String> {
     let says_nothing = |key: &&String| matches!(key.as_str(), "type" | "$schema" | "title" | "description");
     schema.as_object()?.keys().find(|key| !says_nothing(key)).cloned()
 }
@@ -16,17 +17,14 @@ fn any_keyword(schema: &Value) -> Option<String> {
 pub struct Validator(#[cfg(feature = "constraints")] jsonschema::Validator);
 
 impl Validator {
-    /// Compiles what serde alone does not enforce; `None` if there is nothing of the kind.
-    ///
-    /// `by_hand` schemas are not made from the types that are parsed, so that all of them is enforced here.
-    pub(super) fn compile(schema: &Value, by_hand: bool) -> Result<Option<Self>, String> {
+    /// Compiles a schema that has a keyword which serde does not enforce; `None` if it has none.
+    pub(super) fn compile(schema: &Value, unenforced: Option<&str>) -> Result<Option<Self>, String> {
         if let Some(reference) = foreign_reference(schema) {
             return Err(format!(
                 "its schema refers to `{reference}`: only references within the schema are allowed"
             ));
         }
-        let keyword = if by_hand { any_keyword(schema) } else { unenforced_keyword(schema) };
-        keyword.map_or(Ok(None), |keyword| Self::new(schema, &keyword))
+        unenforced.map_or(Ok(None), |keyword| Self::new(schema, keyword))
     }
 
     #[cfg(feature = "constraints")]

@@ -8,6 +8,7 @@ mod constraints;
 mod descriptor;
 mod endpoint;
 mod fault;
+mod keywords;
 pub(crate) mod lists;
 mod mirror;
 mod operation;

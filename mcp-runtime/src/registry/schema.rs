@@ -1,10 +1,18 @@
-//! The JSON schemas of tools: derived from their types, and what has to be enforced beside serde.
+//! The JSON schemas of tools, derived from their types.
 
 use schemars::{Schema, SchemaGenerator, generate::SchemaSettings};
 use serde_json::{Map, Value, json};
 
-use super::descriptor::ParameterDescriptor;
+use super::{descriptor::ParameterDescriptor, keywords};
 use crate::handler::Slot;
+
+/// A schema made from types.
+#[derive(Debug, PartialEq)]
+pub(super) struct Derived {
+    pub schema: Value,
+    /// A keyword that serde does not enforce for these types, if there is one.
+    pub unenforced: Option<String>,
+}
 
 /// A generator for one tool: JSON Schema 2020-12, shared definitions, no `$schema` line.
 pub(super) fn generator() -> SchemaGenerator {
@@ -14,7 +22,10 @@ pub(super) fn generator() -> SchemaGenerator {
 }
 
 /// The input schema of a tool with these parameters, or what is wrong with it.
-pub(super) fn input_schema(parameters: &[ParameterDescriptor], refuse_extra: bool) -> Result<Value, String> {
+pub(super) fn input_schema(
+    parameters: &[ParameterDescriptor],
+    refuse_extra: bool,
+) -> Result<Derived, String> {
     let mut generator = generator();
     let mut whole = parameters.iter().filter(|parameter| parameter.erased.slot == Slot::Arguments);
     if let Some(whole_arguments) = whole.next() {
@@ -54,29 +65,28 @@ pub(super) fn input_schema(parameters: &[ParameterDescriptor], refuse_extra: boo
     if refuse_extra {
         schema["additionalProperties"] = false.into();
     }
-    finish(&mut schema, generator);
-    Ok(schema)
+    Ok(finish(schema, generator))
 }
 
 /// The schema of a tool's structured content.
-pub(super) fn output_schema(of: fn(&mut SchemaGenerator) -> Option<Schema>) -> Option<Value> {
+pub(super) fn output_schema(of: fn(&mut SchemaGenerator) -> Option<Schema>) -> Option<Derived> {
     let mut generator = generator();
-    let mut schema = inlined(of(&mut generator)?.to_value(), &mut generator);
-    finish(&mut schema, generator);
-    Some(schema)
+    let schema = inlined(of(&mut generator)?.to_value(), &mut generator);
+    Some(finish(schema, generator))
 }
 
-fn whole_schema(root: Schema, mut generator: SchemaGenerator, refuse_extra: bool) -> Result<Value, String> {
+fn whole_schema(root: Schema, mut generator: SchemaGenerator, refuse_extra: bool) -> Result<Derived, String> {
     let mut schema = inlined(root.to_value(), &mut generator);
     if schema.get("type").is_none_or(|kind| kind != "object") {
         return Err("`Args<T>` needs a `T` that is an object".to_owned());
     }
-    // A type that takes any name says so, and one that refuses them, too.
-    if refuse_extra && schema.get("properties").is_some() && schema.get("additionalProperties").is_none() {
+    // A type that takes any name says so, and one that refuses them, too; what is flattened into it has names of its own.
+    let says_more = |keyword: &&str| schema.get(keyword).is_some();
+    let names = schema.get("properties").is_some();
+    if refuse_extra && names && !["additionalProperties", "anyOf", "oneOf", "allOf"].iter().any(says_more) {
         schema["additionalProperties"] = false.into();
     }
-    finish(&mut schema, generator);
-    Ok(schema)
+    Ok(finish(schema, generator))
 }
 
 /// A root that is only a reference to a definition, replaced by the definition.
@@ -91,7 +101,7 @@ fn inlined(schema: Value, generator: &mut SchemaGenerator) -> Value {
     definition.cloned().unwrap_or(schema)
 }
 
-fn finish(schema: &mut Value, mut generator: SchemaGenerator) {
+fn finish(mut schema: Value, mut generator: SchemaGenerator) -> Derived {
     let mut definitions = generator.take_definitions(true);
     // A definition that nothing points at any more says nothing.
     loop {
@@ -105,7 +115,9 @@ fn finish(schema: &mut Value, mut generator: SchemaGenerator) {
     if !definitions.is_empty() {
         schema["$defs"] = definitions.into();
     }
-    plain_numbers(schema);
+    let unenforced = keywords::unenforced(&schema);
+    keywords::plain_numbers(&mut schema);
+    Derived { schema, unenforced }
 }
 
 fn annotate(schema: &mut Value, parameter: &ParameterDescriptor) -> Result<(), String> {
@@ -163,137 +175,6 @@ fn strip_null(schema: &mut Value) {
     }
 }
 
-/// The bounds of Rust's integers, by the formats that schemars gives them.
-const INTEGERS: [(&str, i128, i128); 10] = [
-    ("uint8", 0, u8::MAX as i128),
-    ("uint16", 0, u16::MAX as i128),
-    ("uint32", 0, u32::MAX as i128),
-    ("uint64", 0, u64::MAX as i128),
-    ("uint", 0, usize::MAX as i128),
-    ("int8", i8::MIN as i128, i8::MAX as i128),
-    ("int16", i16::MIN as i128, i16::MAX as i128),
-    ("int32", i32::MIN as i128, i32::MAX as i128),
-    ("int64", i64::MIN as i128, i64::MAX as i128),
-    ("int", isize::MIN as i128, isize::MAX as i128),
-];
-
-/// Replaces Rust's own number formats by bounds that everybody understands.
-fn plain_numbers(schema: &mut Value) {
-    each_subschema(schema, &mut |object| {
-        let Some(format) = object.get("format").and_then(Value::as_str) else {
-            return;
-        };
-        if let Some((_, least, most)) = INTEGERS.iter().find(|(name, ..)| *name == format) {
-            object.remove("format");
-            let mut bound = |key: &str, value: i128| {
-                let value =
-                    i64::try_from(value).map(Value::from).or_else(|_| u64::try_from(value).map(Value::from));
-                if let Ok(value) = value {
-                    object.entry(key).or_insert(value);
-                }
-            };
-            bound("minimum", *least);
-            bound("maximum", *most);
-        } else if matches!(format, "float" | "double" | "uint128" | "int128") {
-            object.remove("format");
-        }
-    });
-}
-
-/// Visits the objects that are schemas, from the root down.
-fn each_subschema(schema: &mut Value, visit: &mut impl FnMut(&mut Map<String, Value>)) {
-    let Value::Object(object) = schema else { return };
-    visit(object);
-    for (key, value) in object.iter_mut() {
-        match key.as_str() {
-            "properties" | "$defs" | "patternProperties" | "dependentSchemas" => {
-                if let Value::Object(members) = value {
-                    members.values_mut().for_each(|member| each_subschema(member, visit));
-                }
-            }
-            "anyOf" | "oneOf" | "allOf" | "prefixItems" => {
-                if let Value::Array(members) = value {
-                    members.iter_mut().for_each(|member| each_subschema(member, visit));
-                }
-            }
-            "items"
-            | "additionalProperties"
-            | "contains"
-            | "not"
-            | "if"
-            | "then"
-            | "else"
-            | "propertyNames"
-            | "unevaluatedProperties"
-            | "unevaluatedItems" => each_subschema(value, visit),
-            _ => {}
-        }
-    }
-}
-
-/// The first keyword of a schema that serde does not enforce for the types that make such schemas, if there is one.
-pub(super) fn unenforced_keyword(schema: &Value) -> Option<String> {
-    let mut schema = schema.clone();
-    let mut found = None;
-    each_subschema(&mut schema, &mut |object| {
-        if found.is_none() {
-            found = object.keys().find(|key| !enforced(key, object)).cloned();
-        }
-    });
-    found
-}
-
-fn enforced(key: &str, object: &Map<String, Value>) -> bool {
-    let bounded =
-        |least: &str, most: &str| object.get(least).is_some() && object.get(least) == object.get(most);
-    match key {
-        // The bounds of an integer type are the type's own.
-        "minimum" => {
-            INTEGERS.iter().any(|(_, least, _)| same(&object[key], *least))
-                || same(&object[key], 1) && non_zero(object)
-        }
-        "maximum" => INTEGERS.iter().any(|(.., most)| same(&object[key], *most)),
-        // Arrays, tuples and characters have one fixed length.
-        "minItems" | "maxItems" => bounded("minItems", "maxItems"),
-        "minLength" | "maxLength" => bounded("minLength", "maxLength") && same(&object["minLength"], 1),
-        // A set takes duplicates and keeps one of them.
-        "uniqueItems" => true,
-        // The keys of a map by numbers.
-        "patternProperties" => object[key].as_object().is_some_and(|patterns| {
-            patterns.keys().all(|pattern| matches!(pattern.as_str(), r"^\d+$" | r"^-?\d+$"))
-        }),
-        "pattern"
-        | "exclusiveMinimum"
-        | "exclusiveMaximum"
-        | "multipleOf"
-        | "minProperties"
-        | "maxProperties"
-        | "contains"
-        | "minContains"
-        | "maxContains"
-        | "not"
-        | "if"
-        | "then"
-        | "else"
-        | "allOf"
-        | "dependentSchemas"
-        | "dependentRequired"
-        | "propertyNames"
-        | "unevaluatedProperties"
-        | "unevaluatedItems" => false,
-        _ => true,
-    }
-}
-
-fn non_zero(object: &Map<String, Value>) -> bool {
-    object.get("maximum").is_some_and(|most| INTEGERS.iter().any(|(.., bound)| same(most, *bound)))
-}
-
-fn same(value: &Value, number: i128) -> bool {
-    let integer = value.as_i64().map(i128::from).or_else(|| value.as_u64().map(i128::from));
-    integer == Some(number)
-}
-
 /// Whether a reference points out of the schema; such a schema is refused (specification: `basic/index`, `$ref`).
 pub(super) fn foreign_reference(schema: &Value) -> Option<String> {
     match schema {
@@ -334,7 +215,7 @@ mod tests {
         let mut page = parameter("page", tool_parameter::<i64, _>().erased());
         page.default = Some(|| Ok(json!(3)));
         let query = parameter("query", tool_parameter::<String, _>().erased());
-        let schema = input_schema(&[query, limit, page], true).unwrap();
+        let Derived { schema, unenforced } = input_schema(&[query, limit, page], true).unwrap();
         assert_eq!(
             schema,
             json!({
@@ -348,14 +229,14 @@ mod tests {
                 "additionalProperties": false,
             })
         );
-        assert_eq!(unenforced_keyword(&schema), None);
+        assert_eq!(unenforced, None);
     }
 
     #[test]
     fn definitions_are_shared_and_recursion_works() {
         let one = parameter("one", tool_parameter::<Part, _>().erased());
         let two = parameter("two", tool_parameter::<Option<Part>, _>().erased());
-        let schema = input_schema(&[one, two], false).unwrap();
+        let schema = input_schema(&[one, two], false).unwrap().schema;
         assert_eq!(schema["properties"]["one"], json!({ "$ref": "#/$defs/Part" }));
         assert_eq!(schema["properties"]["two"], json!({ "$ref": "#/$defs/Part" }));
         assert_eq!(schema["$defs"].as_object().unwrap().len(), 1);
@@ -367,56 +248,17 @@ mod tests {
     #[test]
     fn whole_arguments_are_the_types_own_schema() {
         let args = parameter("", tool_parameter::<Args<Part>, _>().erased());
-        let schema = input_schema(&[args], true).unwrap();
+        let schema = input_schema(&[args], true).unwrap().schema;
         assert_eq!(schema["type"], "object");
         assert!(schema["properties"]["id"].is_object());
         assert_eq!(schema["additionalProperties"], false);
-        assert!(input_schema(&[args], false).unwrap().get("additionalProperties").is_none());
+        assert!(input_schema(&[args], false).unwrap().schema.get("additionalProperties").is_none());
         let map = parameter("", tool_parameter::<Args<std::collections::HashMap<String, u8>>, _>().erased());
-        assert!(input_schema(&[map], true).unwrap()["additionalProperties"].is_object());
+        assert!(input_schema(&[map], true).unwrap().schema["additionalProperties"].is_object());
         let text = parameter("", tool_parameter::<Args<String>, _>().erased());
         assert!(input_schema(&[text], true).unwrap_err().contains("object"));
         let beside = parameter("more", tool_parameter::<u8, _>().erased());
         assert!(input_schema(&[args, beside], true).unwrap_err().contains("`more`"));
-    }
-
-    #[test]
-    fn keywords_that_serde_does_not_enforce_are_found_wherever_they_are() {
-        #[derive(Deserialize, JsonSchema)]
-        #[allow(dead_code)]
-        struct Deep {
-            #[schemars(range(min = 3))]
-            level: u8,
-        }
-        let deep = parameter("deep", tool_parameter::<Vec<Deep>, _>().erased());
-        let schema = input_schema(&[deep], true).unwrap();
-        assert_eq!(unenforced_keyword(&schema).as_deref(), Some("minimum"));
-        for (enforced, schema) in [
-            (true, json!({ "type": "array", "items": { "type": "string" }, "minItems": 3, "maxItems": 3 })),
-            (false, json!({ "type": "array", "minItems": 3 })),
-            (false, json!({ "properties": { "x": { "pattern": "^a" } } })),
-            (true, json!({ "properties": { "pattern": { "type": "string" } } })),
-            (true, json!({ "type": "integer", "minimum": 1, "maximum": 255 })),
-        ] {
-            assert_eq!(unenforced_keyword(&schema).is_none(), enforced, "{schema}");
-        }
-    }
-
-    #[test]
-    fn types_of_the_standard_library_need_no_constraints() {
-        macro_rules! all { ($($type:ty),*) => {$(
-            let schema = input_schema(&[parameter("x", tool_parameter::<$type, _>().erased())], true).unwrap();
-            assert_eq!(unenforced_keyword(&schema), None, "{schema}");
-        )*}; }
-        all!(
-            [f64; 3],
-            (u8, String),
-            char,
-            std::num::NonZeroU16,
-            std::collections::BTreeSet<i8>,
-            Vec<Option<f32>>
-        );
-        all!(std::collections::HashMap<String, u128>, std::collections::HashMap<u16, bool>, Option<char>, ());
     }
 
     #[test]

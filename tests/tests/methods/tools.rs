@@ -309,6 +309,37 @@ async fn a_closure_refuses_unknown_arguments_like_a_function() {
     assert!(text.contains("onee: unknown argument; did you mean `one`?"), "{text}");
 }
 
+/// An order that has the members of its way of delivery beside its own.
+#[derive(Deserialize, JsonSchema)]
+struct Delivery {
+    name: String,
+    #[serde(flatten)]
+    way: Way,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(tag = "way", rename_all = "lowercase")]
+enum Way {
+    Post { address: String },
+    Pickup { shelf: u8 },
+}
+
+#[tokio::test]
+async fn names_that_are_flattened_into_the_arguments_are_known() {
+    let deliver =
+        Tool::new("deliver").handler(async |Args(Delivery { name, way }): Args<Delivery>| match way {
+            Way::Post { address } => format!("{name} to {address}"),
+            Way::Pickup { shelf } => format!("{name} on shelf {shelf}"),
+        });
+    let local = serving(endpoint().tool(deliver));
+    for (arguments, text) in [
+        (json!({ "name": "a", "way": "post", "address": "b" }), "a to b"),
+        (json!({ "name": "a", "way": "pickup", "shelf": 7 }), "a on shelf 7"),
+    ] {
+        assert_eq!(local.send(&Message::call("deliver", arguments)).await.text(), text);
+    }
+}
+
 #[tokio::test]
 async fn a_plain_function_runs_on_the_blocking_pool() {
     let reply = call("blocking", json!({ "text": "from" })).await;

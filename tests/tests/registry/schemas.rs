@@ -10,7 +10,7 @@ use super::{assert_one, faults, faults_of};
 
 #[derive(Deserialize, JsonSchema)]
 struct Range {
-    #[schemars(range(min = 1, max = 10))]
+    #[schemars(range(min = 3))]
     level: u8,
 }
 
@@ -36,9 +36,10 @@ mod without_constraints {
     }
 
     #[test]
-    fn a_schema_by_hand_needs_the_feature() {
-        let faults = faults_of(endpoint().tool(by_hand(json!({ "type": "object" }))));
-        assert_one(&faults, "tool", &["feature `constraints`"]);
+    fn a_schema_by_hand_needs_the_feature_if_it_says_anything() {
+        let faults = faults_of(endpoint().tool(by_hand(json!({ "type": "object", "required": ["a"] }))));
+        assert_one(&faults, "tool", &["`required`", "feature `constraints`"]);
+        assert_eq!(faults_of(endpoint().tool(by_hand(json!({ "type": "string" })))).len(), 1);
     }
 }
 
@@ -57,10 +58,42 @@ mod with_constraints {
 
     #[tokio::test]
     async fn constraints_of_a_type_are_enforced() {
-        assert_eq!(call(levels(), json!({ "level": 10 })).await.text(), "10");
-        for level in [0, 11] {
-            let text = call(levels(), json!({ "level": level })).await.failure();
-            assert!(text.contains("level") && text.contains(&level.to_string()), "{text}");
+        assert_eq!(call(levels(), json!({ "level": 3 })).await.text(), "3");
+        let text = call(levels(), json!({ "level": 2 })).await.failure();
+        assert!(text.contains("- level:") && text.contains('3'), "{text}");
+    }
+
+    /// Constraints that look like the rules of other types.
+    #[derive(Deserialize, JsonSchema)]
+    #[allow(dead_code, reason = "only read from JSON")]
+    struct Lookalikes {
+        #[schemars(range(min = 0))]
+        like_unsigned: Option<i64>,
+        #[schemars(range(max = 255))]
+        like_a_byte: Option<u32>,
+        #[schemars(range(min = 1))]
+        like_non_zero: Option<u8>,
+        #[schemars(length(equal = 2))]
+        like_a_pair: Option<Vec<u8>>,
+        #[schemars(length(equal = 1))]
+        like_a_char: Option<String>,
+        really_a_set: Option<std::collections::BTreeSet<u8>>,
+    }
+
+    #[tokio::test]
+    async fn constraints_that_look_like_rules_of_types_are_enforced_as_well() {
+        let tool = || Tool::new("level").handler(async |_: Args<Lookalikes>| "fits");
+        for (name, fits, does_not) in [
+            ("like_unsigned", json!(0), json!(-1)),
+            ("like_a_byte", json!(255), json!(256)),
+            ("like_non_zero", json!(1), json!(0)),
+            ("like_a_pair", json!([1, 2]), json!([1, 2, 3])),
+            ("like_a_char", json!("é"), json!("ab")),
+            ("really_a_set", json!([1, 2]), json!([1, 1])),
+        ] {
+            assert_eq!(call(tool(), json!({ name: fits })).await.text(), "fits", "{name}");
+            let text = call(tool(), json!({ name: does_not })).await.failure();
+            assert!(text.contains(&format!("- {name}: ")), "{text}");
         }
     }
 
