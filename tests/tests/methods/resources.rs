@@ -169,15 +169,10 @@ async fn a_variable_that_does_not_fit_is_a_resource_that_does_not_exist() {
 #[tokio::test]
 async fn a_handler_that_finds_nothing_is_answered_like_an_unknown_uri() {
     let library = library();
-    let [mut lost, mut unknown] = ["lib://books/lost", "lib://nothing"]
-        .map(Message::read)
-        .map(|message| {
-            let library = library.clone();
-            async move { library.send(&message).await.error() }
-        })
-        .map(Box::pin);
-    let (mut lost, mut unknown) = ((&mut lost).await, (&mut unknown).await);
-    assert_eq!(lost["data"]["uri"].take(), "lib://books/lost");
-    assert_eq!(unknown["data"]["uri"].take(), "lib://nothing");
-    assert_eq!(lost, unknown);
+    let error = async |uri| {
+        let mut error = library.send(&Message::read(uri)).await.error();
+        assert_eq!(error["data"]["uri"].take(), uri);
+        error
+    };
+    assert_eq!(error("lib://books/lost").await, error("lib://nothing").await);
 }

@@ -139,21 +139,15 @@ async fn mirrored_arguments_come_before_arguments_and_those_before_capabilities_
 #[tokio::test]
 async fn who_is_not_admitted_does_not_learn_what_exists() {
     let local = Local::guarded(guarded());
-    let bodies = |messages: [Message; 2]| {
-        let local = local.clone();
-        async move {
-            let [first, second] = messages;
-            (local.send(&first).await.body, local.send(&second).await.body)
-        }
-    };
-    for messages in [
+    let body = async |message| local.send(&message).await.body;
+    for [existing, unknown] in [
         [Message::call("echo", json!({ "text": "" })), Message::call("nothing", json!({}))],
         [Message::read("wire://text"), Message::read("wire://nothing")],
         [Message::prompt("greeting", json!({})), Message::prompt("nothing", json!({}))],
         [Message::request("tools/list"), Message::request("tools/dance")],
         [Message::request("server/discover"), Message::request("nothing")],
     ] {
-        let (existing, unknown) = bodies(messages).await;
+        let [existing, unknown] = [body(existing).await, body(unknown).await];
         assert_eq!(existing, unknown, "{}", String::from_utf8_lossy(&existing));
     }
 }
