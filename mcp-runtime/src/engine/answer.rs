@@ -7,7 +7,9 @@ use serde_json::Value;
 use super::panic::Panic;
 use crate::{
     handler::{HandlerError, OperationError, OperationFailure, Output, ToolError, chain},
-    protocol::{CacheHint, Condition, ProtocolError, RequestId, ToolResult, write_response, write_string},
+    protocol::{
+        CacheHint, Condition, ProtocolError, RequestId, ToolResult, excerpt, write_response, write_string,
+    },
     registry::{
         catalog::{Catalog, ToolEntry},
         lists::write_list_end,
@@ -178,7 +180,7 @@ fn not_found(kind: &Kind) -> ProtocolError {
 
 /// The same answer for a resource that nobody serves and one that its handler does not know.
 pub(crate) fn unknown_resource(uri: &str) -> ProtocolError {
-    ProtocolError::new(Condition::NotFound, "resource not found").with_data("uri", uri)
+    ProtocolError::new(Condition::NotFound, "resource not found").with_data("uri", &*excerpt(uri))
 }
 
 /// What of its own schema a result violates.

@@ -98,7 +98,7 @@ impl Engine {
         // Most find a place at once, and need no timer.
         let unlimited = !is_tool || shared.tool_limit.is_none();
         if let Some(place) = unlimited.then(|| shared.gate.try_enter()).flatten() {
-            return Ok(self.run(handler, invocation, (token, outbox), deadline, answerer, place).await);
+            return self.run(handler, invocation, (token, outbox), deadline, answerer, place).await;
         }
         let admitted = timeout_at(deadline, async {
             if is_tool {
@@ -115,7 +115,7 @@ impl Engine {
             }
         });
         let place = admitted.await.map_err(|_| late())??;
-        Ok(self.run(handler, invocation, (token, outbox), deadline, answerer, place).await)
+        self.run(handler, invocation, (token, outbox), deadline, answerer, place).await
     }
 
     async fn run(
@@ -126,15 +126,19 @@ impl Engine {
         deadline: Instant,
         answerer: Answerer,
         place: Place,
-    ) -> Reply {
+    ) -> Result<Reply, Refused> {
+        // Asked with the place in hand: from here on shutdown waits for it, and has not ended before.
+        if self.shared.lifecycle.phase() >= Phase::Cancelling {
+            return Err(overloaded(SHUTTING_DOWN).into());
+        }
         let guard: WorkGuard = Arc::new(place);
         invocation.set_work(&guard);
         drop(invocation);
         let call = Call::new(handler, signals, deadline, answerer, Arc::clone(&self.shared), guard);
-        match call.run().await {
+        Ok(match call.run().await {
             Outcome::Answer(answer) => Reply::Answer(answer),
             Outcome::Stream(stream) => Reply::Stream(stream),
-        }
+        })
     }
 
     fn invocation(

@@ -30,7 +30,9 @@ pub struct ShutdownReport {
     pub cancelled: usize,
     /// Those whose futures were dropped.
     pub dropped: usize,
-    /// Those that nothing could stop: blocking functions, and panicking destructors. They may still run.
+    /// Those that nothing could stop: blocking functions, and panicking destructors. They may still run. A runtime
+    /// that is dropped waits for its blocking functions: to end without them, end the process, or use
+    /// `tokio::runtime::Runtime::shutdown_background`.
     pub residual: usize,
     /// Connections that were closed before their time.
     pub connections_closed: usize,

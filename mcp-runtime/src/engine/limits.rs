@@ -68,6 +68,8 @@ impl Default for Limits {
 impl Limits {
     /// The least header buffer that hyper takes.
     const LEAST_HEADER_BYTES: usize = 8 << 10;
+    /// The longest duration: a year. Clocks can't add much more.
+    pub(crate) const LONGEST: Duration = Duration::from_secs(365 * 24 * 60 * 60);
 
     /// What contradicts itself.
     pub(crate) fn check(&self, faults: &mut Vec<BuildFault>) {
@@ -94,6 +96,21 @@ impl Limits {
                 fault(format!("`{name}` is zero; set a duration above it"));
             }
         }
+        for (name, value) in [
+            ("request_timeout", self.request_timeout),
+            ("write_timeout", self.write_timeout),
+            ("header_read_timeout", self.header_read_timeout),
+            ("cancellation_grace", self.cancellation_grace.unwrap_or_default()),
+            ("graceful_shutdown", self.graceful_shutdown),
+            ("forced_shutdown", self.forced_shutdown),
+        ] {
+            if value > Self::LONGEST {
+                fault(format!(
+                    "`{name}` ({value:?}) is longer than {:?}, which is as good as for ever",
+                    Self::LONGEST
+                ));
+            }
+        }
         if let Some(keep_alive) = self.keep_alive.filter(|keep_alive| *keep_alive >= self.write_timeout) {
             fault(format!(
                 "`keep_alive` ({keep_alive:?}) must be shorter than `write_timeout` ({:?}), or a stalled stream would \
@@ -106,6 +123,9 @@ impl Limits {
                 "`max_blocking_handlers` ({}) can't exceed `max_concurrent_handlers` ({}), which counts them too",
                 self.max_blocking_handlers, self.max_concurrent_handlers
             ));
+        }
+        if self.max_connections > tokio::sync::Semaphore::MAX_PERMITS {
+            fault(format!("`max_connections` ({}) is too large", self.max_connections));
         }
         if self.max_concurrent_handlers > tokio::sync::Semaphore::MAX_PERMITS
             || u32::try_from(self.max_concurrent_handlers).is_err()

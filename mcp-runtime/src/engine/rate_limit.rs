@@ -48,7 +48,11 @@ pub use token_bucket::TokenBucket;
 
 #[cfg(feature = "rate-limit")]
 mod token_bucket {
-    use std::{num::NonZeroU32, time::Duration};
+    use std::{
+        num::NonZeroU32,
+        sync::atomic::{AtomicUsize, Ordering::Relaxed},
+        time::Duration,
+    };
 
     use governor::{
         Quota, RateLimiter,
@@ -64,6 +68,8 @@ mod token_bucket {
     pub struct TokenBucket {
         limiter: RateLimiter<Option<String>, DefaultKeyedStateStore<Option<String>>, DefaultClock>,
         clock: DefaultClock,
+        /// How many callers there may be before it is tried to forget some.
+        many: AtomicUsize,
     }
 
     impl TokenBucket {
@@ -77,15 +83,18 @@ mod token_bucket {
             let quota = Quota::with_period(period / burst.get())
                 .unwrap_or(Quota::per_second(burst))
                 .allow_burst(burst);
-            Self { limiter: RateLimiter::keyed(quota), clock: DefaultClock::default() }
+            let many = AtomicUsize::new(Self::MANY);
+            Self { limiter: RateLimiter::keyed(quota), clock: DefaultClock::default(), many }
         }
     }
 
     impl RateLimit for TokenBucket {
         async fn check(&self, request: &RateLimited<'_>) -> Result<(), Duration> {
             let key = request.caller.id().map(str::to_owned);
-            if self.limiter.len() > Self::MANY {
+            if self.limiter.len() > self.many.load(Relaxed) {
                 self.limiter.retain_recent();
+                // Looking through all of them pays once there are twice as many.
+                self.many.store(Self::MANY.max(2 * self.limiter.len()), Relaxed);
             }
             self.limiter.check_key(&key).map_err(|refused| refused.wait_time_from(self.clock.now()))
         }

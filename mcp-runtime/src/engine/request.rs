@@ -16,8 +16,8 @@ use super::{
 use crate::{
     handler::{ArgumentReader, Caller, CancellationToken, Framing},
     protocol::{
-        Arguments, Condition, Envelope, EnvelopeError, Fault, Meta, ProtocolError, RequestId, Revision,
-        write_response,
+        Arguments, Condition, Envelope, EnvelopeError, Fault, JsonType, Meta, ProtocolError, RequestId,
+        Revision, write_response,
     },
 };
 
@@ -144,6 +144,8 @@ impl Engine {
         };
         self.check_running()?;
         let caller = self.admit(envelope, &carried, revision, arrived).await?;
+        // Admission may have taken its time.
+        self.check_running()?;
         let target = Target::find(&self.catalog, envelope)?;
         let request = Admitted { id, envelope, meta, revision, caller, arrived };
         self.answer(request, target, carried).await
@@ -322,7 +324,10 @@ fn texts<'a>(arguments: Option<&'a Arguments<'_>>) -> Result<Vec<(&'a str, Cow<'
     for (name, raw) in arguments.into_iter().flat_map(Arguments::iter) {
         match serde_json::from_str::<Text<'_>>(raw.get()) {
             Ok(Text(text)) => texts.push((name, text)),
-            Err(_) => faults.push(Fault::new(name, format!("expected a string, found {}", raw.get()))),
+            Err(_) if faults.len() < Fault::MOST => {
+                faults.push(Fault::new(name, format!("expected a string, found {}", JsonType::of(raw))));
+            }
+            Err(_) => break,
         }
     }
     if faults.is_empty() {

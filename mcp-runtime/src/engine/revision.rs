@@ -1,7 +1,7 @@
 //! Which revision a request speaks, and whether it is served.
 
 use super::{Engine, headers, request::Carried};
-use crate::protocol::{Condition, Envelope, ProtocolError, Revision};
+use crate::protocol::{Condition, Envelope, ProtocolError, Revision, excerpt};
 
 impl Engine {
     /// A request of the era before per-request metadata, which is not served, learns what is.
@@ -17,9 +17,9 @@ impl Engine {
             None if envelope.method == "initialize"
                 && carried.headers.get(&headers::PROTOCOL_VERSION).is_none() =>
             {
-                let proposed =
-                    envelope.params.other("protocolVersion").map(|raw| raw.get().trim_matches('"'));
-                Err(self.unsupported(proposed.unwrap_or("none")))
+                let proposed = envelope.params.other("protocolVersion");
+                let proposed = proposed.and_then(|raw| serde_json::from_str::<String>(raw.get()).ok());
+                Err(self.unsupported(proposed.as_deref().unwrap_or("none")))
             }
             None => Ok(()),
         }
@@ -42,10 +42,10 @@ impl Engine {
     }
 
     fn unsupported(&self, requested: &str) -> ProtocolError {
-        let supported = self.catalog.revision_names();
+        let (requested, supported) = (excerpt(requested), self.catalog.revision_names());
         let message = format!("revision `{requested}` is not served here; there is {}", supported.join(", "));
         ProtocolError::new(Condition::UnsupportedRevision, message)
             .with_data("supported", supported)
-            .with_data("requested", requested)
+            .with_data("requested", &*requested)
     }
 }

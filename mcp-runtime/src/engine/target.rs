@@ -4,7 +4,7 @@ use std::{borrow::Cow, sync::Arc};
 
 use super::answer::unknown_resource;
 use crate::{
-    protocol::{Arguments, Condition, Envelope, Fault, InvalidCursor, Params, ProtocolError},
+    protocol::{Arguments, Condition, Envelope, Fault, InvalidCursor, Params, ProtocolError, excerpt},
     registry::{
         catalog::{Catalog, Entry, Found, PromptEntry, ToolEntry},
         lists::Pages,
@@ -63,13 +63,15 @@ impl<'c, 'b> Target<'c, 'b> {
             "tools/call" if catalog.tool_pages.is_some() => {
                 let name = required(&params.name, "/params/name")?;
                 let arguments = arguments(params)?;
-                let unknown = || ProtocolError::new(Condition::NotFound, format!("unknown tool `{name}`"));
+                let unknown =
+                    || ProtocolError::new(Condition::NotFound, format!("unknown tool `{}`", excerpt(name)));
                 Ok(Self::Tool(catalog.tools.get(name).ok_or_else(unknown)?, arguments))
             }
             "prompts/get" if catalog.prompt_pages.is_some() => {
                 let name = required(&params.name, "/params/name")?;
                 let arguments = arguments(params)?;
-                let unknown = || ProtocolError::new(Condition::NotFound, format!("unknown prompt `{name}`"));
+                let unknown =
+                    || ProtocolError::new(Condition::NotFound, format!("unknown prompt `{}`", excerpt(name)));
                 Ok(Self::Prompt(catalog.prompts.get(name).ok_or_else(unknown)?, arguments))
             }
             "resources/read" if catalog.resource_pages.is_some() => {
@@ -83,7 +85,10 @@ impl<'c, 'b> Target<'c, 'b> {
 }
 
 fn unknown_method(envelope: &Envelope<'_>) -> ProtocolError {
-    ProtocolError::new(Condition::MethodNotFound, format!("method `{}` is not served here", envelope.method))
+    ProtocolError::new(
+        Condition::MethodNotFound,
+        format!("method `{}` is not served here", excerpt(&envelope.method)),
+    )
 }
 
 fn list<'c, 'b>(

@@ -3,7 +3,7 @@
 use std::any::Any;
 
 use serde::de::{DeserializeOwned, Deserializer, Visitor, value::MapDeserializer};
-use serde_json::value::RawValue;
+use serde_json::{Value, value::RawValue};
 
 use super::text::parse_long;
 use crate::protocol::{Arguments, Fault};
@@ -75,7 +75,7 @@ impl<'a> ArgumentReader<'a> {
             }
             Source::Text(values) => {
                 // As JSON, a text can be the value of an option, too.
-                let entries = values.iter().map(|(name, text)| (*name, serde_json::Value::from(*text)));
+                let entries = values.iter().map(|(name, text)| (*name, Value::from(*text)));
                 located(MapDeserializer::<_, serde_json::Error>::new(entries))
             }
         };
@@ -83,7 +83,7 @@ impl<'a> ArgumentReader<'a> {
     }
 
     pub(super) fn fault(&mut self, at: &str, message: &str) {
-        self.faults.push(Fault { at: at.to_owned(), message: message.to_owned() });
+        self.faults.push(Fault::new(at, message));
     }
 
     /// Whether everything fits. Names that nobody took are refused here.
@@ -91,12 +91,9 @@ impl<'a> ArgumentReader<'a> {
         if let Some(known) = self.known
             && self.names().count() > self.taken
         {
-            let unknown: Vec<String> = self
-                .names()
-                .filter(|name| known.iter().all(|known| known != name))
-                .map(str::to_owned)
-                .collect();
-            for name in unknown {
+            let room = Fault::MOST.saturating_sub(self.faults.len());
+            let unknown = self.names().filter(|name| known.iter().all(|known| known != name)).take(room);
+            for name in unknown.map(str::to_owned).collect::<Vec<_>>() {
                 let message = match nearest(&name, known) {
                     Some(near) => format!("unknown argument; did you mean `{near}`?"),
                     None if known.is_empty() => "unknown argument; there are none".to_owned(),
@@ -144,7 +141,7 @@ pub(super) fn parse<T: DeserializeOwned>(name: &str, raw: &RawValue) -> Result<T
     if let Some(text) = parse_long(raw) {
         return Ok(text);
     }
-    serde_json::from_str(raw.get()).map_err(|plain| {
+    serde_json::from_str(raw.get()).or_else(|plain| with_whole_numbers(raw).ok_or(plain)).map_err(|plain| {
         // Once more, slowly, to learn the path.
         let mut json = serde_json::Deserializer::from_str(raw.get());
         match serde_path_to_error::deserialize::<_, T>(&mut json) {
@@ -156,6 +153,32 @@ pub(super) fn parse<T: DeserializeOwned>(name: &str, raw: &RawValue) -> Result<T
             _ => (name.to_owned(), describe(&plain)),
         }
     })
+}
+
+/// Once more with `5.0` read as the integer that it is (JSON Schema 2020-12, section 4.2.3), if there is such a number.
+fn with_whole_numbers<T: DeserializeOwned>(raw: &RawValue) -> Option<T> {
+    if !raw.get().contains(".0") {
+        return None;
+    }
+    let mut value = serde_json::from_str(raw.get()).ok()?;
+    whole_numbers(&mut value);
+    serde_json::from_value(value).ok()
+}
+
+fn whole_numbers(value: &mut Value) {
+    /// Up to here a double is exact.
+    const EXACT: f64 = 9_007_199_254_740_992.0;
+    match value {
+        Value::Number(number) => {
+            let whole = number.as_f64().filter(|float| float.fract() == 0.0 && float.abs() <= EXACT);
+            if let (true, Some(whole)) = (number.is_f64(), whole) {
+                *value = Value::from(whole as i64);
+            }
+        }
+        Value::Array(values) => values.iter_mut().for_each(whole_numbers),
+        Value::Object(members) => members.values_mut().for_each(whole_numbers),
+        Value::Null | Value::Bool(_) | Value::String(_) => {}
+    }
 }
 
 /// An error without its position, which means nothing to who sent a JSON value, and without Rust's names for numbers.
@@ -282,6 +305,16 @@ mod tests {
         assert_eq!(message, "invalid type: string \"two\", expected an integer from 0 to 4294967295");
         let raw = RawValue::from_string("true".to_owned()).unwrap();
         assert_eq!(parse::<u32>("limit", &raw).unwrap_err().0, "limit");
+    }
+
+    #[test]
+    fn an_integer_may_be_written_with_a_zero_fraction() {
+        let raw = |json: &str| RawValue::from_string(json.to_owned()).unwrap();
+        assert_eq!(parse::<u32>("n", &raw("5.0")), Ok(5));
+        assert_eq!(parse::<Vec<i8>>("n", &raw("[-1.0, 2]")), Ok(vec![-1, 2]));
+        assert_eq!(parse::<f64>("n", &raw("5.0")), Ok(5.0));
+        assert!(parse::<u32>("n", &raw("5.5")).unwrap_err().1.contains("5.5"));
+        assert!(parse::<u8>("n", &raw("300.0")).is_err());
     }
 
     #[test]

@@ -36,7 +36,7 @@ impl Framing {
 
 /// Whole frames, one behind the other, in the order in which they were accepted.
 ///
-/// Bounded by a number of frames: a writer that finds no room waits. The reader takes everything that is there at
+/// Bounded by a number of frames, and of bytes: a writer that finds no room waits. The reader takes everything that is there at
 /// once, so that a burst becomes one chunk of the response.
 #[derive(Debug)]
 pub struct Outbox {
@@ -84,6 +84,11 @@ pub(super) enum Decision<R> {
 }
 
 impl Outbox {
+    /// With so many bytes queued a writer waits, however few frames they are.
+    const MANY_BYTES: usize = 256 << 10;
+    /// The most room that is kept for the next burst.
+    const KEPT_BYTES: usize = 16 << 10;
+
     /// An empty queue of at most `capacity` frames (at least one).
     #[must_use]
     pub fn new(framing: Framing, capacity: usize) -> Self {
@@ -109,7 +114,7 @@ impl Outbox {
         if state.closed {
             return Poll::Ready(Offer::Inert);
         }
-        if state.frames >= self.capacity {
+        if state.frames >= self.capacity || state.bytes.len() >= Self::MANY_BYTES {
             if !state.writers.iter().any(|waiting| waiting.will_wake(cx.waker())) {
                 state.writers.push(cx.waker().clone());
             }
@@ -168,8 +173,9 @@ impl Outbox {
         }
         state.frames = 0;
         state.unread_since = None;
-        // The next burst is likely to be as large as this one.
-        let room = Vec::with_capacity(state.bytes.len());
+        // The next burst is likely to be as large as this one, if there is one.
+        let room = if state.closed { 0 } else { state.bytes.len().min(Self::KEPT_BYTES) };
+        let room = Vec::with_capacity(room);
         let taken = std::mem::replace(&mut state.bytes, room);
         let writers = std::mem::take(&mut state.writers);
         drop(state);

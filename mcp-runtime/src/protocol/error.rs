@@ -95,6 +95,16 @@ impl Condition {
     }
 }
 
+/// What a client sent, cut where it is longer than anybody reads.
+pub(crate) fn excerpt(text: &str) -> Cow<'_, str> {
+    const MOST_BYTES: usize = 512;
+    if text.len() <= MOST_BYTES {
+        return Cow::Borrowed(text);
+    }
+    let end = (0..=MOST_BYTES).rev().find(|&at| text.is_char_boundary(at)).unwrap_or(0);
+    Cow::Owned(format!("{}…", &text[..end]))
+}
+
 /// One thing that is wrong with a request.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Fault {
@@ -105,9 +115,18 @@ pub struct Fault {
 }
 
 impl Fault {
+    /// How many faults one answer tells.
+    pub const MOST: usize = 16;
+
     /// A fault at a JSON pointer or header.
+    ///
+    /// Both may repeat what a client sent, and are cut where they are longer than anybody reads.
     pub fn new(at: impl Into<String>, message: impl Into<String>) -> Self {
-        Self { at: at.into(), message: message.into() }
+        let cut = |text: String| match excerpt(&text) {
+            Cow::Owned(short) => short,
+            Cow::Borrowed(_) => text,
+        };
+        Self { at: cut(at.into()), message: cut(message.into()) }
     }
 }
 
@@ -138,9 +157,12 @@ impl ProtocolError {
 
     /// Adds `data.faults`: everything found wrong.
     #[must_use]
+    ///
+    /// The first [`Fault::MOST`] of them are told.
     pub fn with_faults(self, faults: Vec<Fault>) -> Self {
         let faults = faults
             .into_iter()
+            .take(Fault::MOST)
             .map(|Fault { at, message }| Value::from_iter([("at", at), ("message", message)]))
             .collect::<Vec<_>>();
         self.with_data("faults", faults)

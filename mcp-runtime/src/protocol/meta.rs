@@ -32,6 +32,9 @@ pub mod keys {
     pub const SUBSCRIPTION_ID: &str = "io.modelcontextprotocol/subscriptionId";
 }
 
+/// The longest progress token: each notification repeats it.
+const MAX_TOKEN_BYTES: usize = 1024;
+
 /// The `_meta` of a request, borrowed from the body.
 #[derive(Clone, Debug, Default)]
 pub struct Meta<'a> {
@@ -50,6 +53,10 @@ pub struct Meta<'a> {
 }
 
 impl<'a> Meta<'a> {
+    fn get(&self, key: &str) -> Option<&'a RawValue> {
+        self.entries.get(key)
+    }
+
     /// All keys and values, known or not.
     pub fn entries(&self) -> &Arguments<'a> {
         &self.entries
@@ -74,6 +81,12 @@ impl<'a> Meta<'a> {
             self.client_info.optional("/params/_meta/io.modelcontextprotocol~1clientInfo", "an object").err(),
         );
         check(self.progress_token.optional("/params/_meta/progressToken", "a string or an integer").err());
+        if self.get(keys::PROGRESS_TOKEN).is_some_and(|token| token.get().len() > MAX_TOKEN_BYTES) {
+            check(Some(Fault::new(
+                "/params/_meta/progressToken",
+                format!("longer than {MAX_TOKEN_BYTES} bytes"),
+            )));
+        }
         check(self.log_level.optional("/params/_meta/io.modelcontextprotocol~1logLevel", LEVELS).err());
         if let Some(description) = self.description.value() {
             description.faults().into_iter().for_each(check);

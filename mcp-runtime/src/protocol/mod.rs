@@ -32,6 +32,7 @@ pub use client::{ClientCapabilities, ClientInfo};
 pub use content::{Annotations, AudioContent, Content, ImageContent, PromptMessage, Role, TextContent};
 pub use cursor::{Cursor, InvalidCursor, ListKind};
 pub use envelope::{Envelope, EnvelopeError};
+pub(crate) use error::excerpt;
 pub use error::{Condition, Fault, ProtocolError};
 pub use frame::{write_log, write_progress};
 pub use headers::{

@@ -26,6 +26,9 @@ use crate::{
     protocol::{CacheHint, ListKind, ReferenceTarget, Revision, UriTemplate, write_string},
 };
 
+/// A year is as good as for ever, and clocks can't add much more.
+const LONGEST_TIMEOUT: Duration = Duration::from_secs(365 * 24 * 60 * 60);
+
 /// What all served operations have.
 pub(crate) struct Entry {
     pub name: Arc<str>,
@@ -237,7 +240,7 @@ fn entry(common: &Common, cache: CacheHint, faults: &mut Vec<BuildFault>) -> Opt
         name: common.name.as_str().into(),
         place: common.place.to_string().into(),
         runner,
-        timeout: common.timeout,
+        timeout: common.timeout.map(|timeout| timeout.min(LONGEST_TIMEOUT)),
         requires: common.requires,
         cache: common.cache.unwrap_or(cache),
     })

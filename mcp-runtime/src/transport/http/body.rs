@@ -13,6 +13,7 @@ use http_body::{Body, Frame, SizeHint};
 use http_body_util::BodyExt;
 use tokio::time::{Instant, Sleep, sleep, timeout_at};
 
+use super::activity::Ticket;
 use crate::engine::CallStream;
 
 /// Why a body could not be read.
@@ -20,6 +21,8 @@ use crate::engine::CallStream;
 pub(super) enum ReadError {
     TooLarge,
     TooSlow,
+    /// The server shuts down.
+    TooLate,
     Broken,
 }
 
@@ -47,6 +50,9 @@ pub(super) async fn read<B: Body>(
     timeout_at(deadline, collect(body, limit, expected)).await.unwrap_or(Err(ReadError::TooSlow))
 }
 
+/// The most that is reserved for a body because its length was declared; what has not arrived may never.
+const RESERVED: usize = 2 << 20;
+
 async fn collect<B: Body>(body: B, limit: usize, expected: usize) -> Result<Bytes, ReadError> {
     let mut chunks = Chunks(pin!(body));
     let Some(mut first) = chunks.next().await? else {
@@ -60,7 +66,7 @@ async fn collect<B: Body>(body: B, limit: usize, expected: usize) -> Result<Byte
             return Ok(first.copy_to_bytes(first.remaining()));
         }
     }
-    let mut whole = Vec::with_capacity(expected.max(first.remaining().min(limit)));
+    let mut whole = Vec::with_capacity(expected.min(RESERVED).max(first.remaining().min(limit)));
     append(&mut whole, first, limit)?;
     if let Some(second) = second {
         append(&mut whole, second, limit)?;
@@ -103,7 +109,10 @@ impl<B: Body> Chunks<'_, B> {
 }
 
 /// The body of a response: one message, or a stream of events.
-pub struct ResponseBody(Inner);
+pub struct ResponseBody {
+    inner: Inner,
+    ticket: Option<Ticket>,
+}
 
 enum Inner {
     Whole(Bytes),
@@ -131,12 +140,21 @@ impl KeepAlive {
 
 impl ResponseBody {
     pub(super) fn whole(bytes: impl Into<Bytes>) -> Self {
-        Self(Inner::Whole(bytes.into()))
+        Self { inner: Inner::Whole(bytes.into()), ticket: None }
     }
 
     pub(super) fn stream(calls: CallStream, keep_alive: Option<Duration>) -> Self {
         let keep_alive = keep_alive.map(|every| KeepAlive { every, idle: Box::pin(sleep(every)) });
-        Self(Inner::Stream(Box::new(EventStream { calls, keep_alive })))
+        Self { inner: Inner::Stream(Box::new(EventStream { calls, keep_alive })), ticket: None }
+    }
+
+    /// Keeps the request's ticket until all is handed over.
+    pub(super) fn with_ticket(mut self, mut ticket: Ticket) -> Self {
+        if matches!(&self.inner, Inner::Whole(bytes) if !bytes.is_empty()) {
+            ticket.answered();
+        }
+        self.ticket = Some(ticket);
+        self
     }
 }
 
@@ -168,7 +186,10 @@ impl Body for ResponseBody {
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
-        match &mut self.0 {
+        if let Some(ticket) = &mut self.ticket {
+            ticket.taken();
+        }
+        match &mut self.inner {
             Inner::Whole(bytes) if bytes.is_empty() => Poll::Ready(None),
             Inner::Whole(bytes) => Poll::Ready(Some(Ok(Frame::data(std::mem::take(bytes))))),
             Inner::Stream(stream) => {
@@ -178,11 +199,11 @@ impl Body for ResponseBody {
     }
 
     fn is_end_stream(&self) -> bool {
-        matches!(&self.0, Inner::Whole(bytes) if bytes.is_empty())
+        matches!(&self.inner, Inner::Whole(bytes) if bytes.is_empty())
     }
 
     fn size_hint(&self) -> SizeHint {
-        match &self.0 {
+        match &self.inner {
             Inner::Whole(bytes) => SizeHint::with_exact(bytes.len() as u64),
             Inner::Stream(_) => SizeHint::default(),
         }

@@ -9,6 +9,7 @@ use tokio::{sync::Semaphore, task::JoinSet, time::sleep};
 
 use super::{
     HttpService,
+    activity::Activity,
     listener::Listener,
     socket::{Socket, Version},
 };
@@ -31,9 +32,9 @@ pub(crate) async fn accept(mut listener: impl Listener, service: HttpService, sh
         let (place, accepted) = tokio::select! {
             () = &mut draining => break,
             next = next => next,
-            // Finished tasks are let go as they come.
-            Some(_) = connections.join_next(), if !connections.is_empty() => continue,
         };
+        // Finished tasks are let go as new ones come.
+        while connections.try_join_next().is_some() {}
         match accepted {
             Ok((io, address)) => {
                 tracing::trace!(?address, "accepted a connection");
@@ -72,9 +73,16 @@ where
     };
     let (socket, version) =
         opened.map_err(|_| "no request came".to_owned())?.map_err(|error| error.to_string())?;
-    let service = service_fn(move |request: Request<Incoming>| {
-        let service = service.clone();
-        async move { Ok::<_, Infallible>(service.respond(request).await) }
+    let activity = socket.activity();
+    let service = service_fn({
+        let activity = Arc::clone(&activity);
+        move |request: Request<Incoming>| {
+            let (service, ticket) = (service.clone(), activity.begin());
+            async move {
+                let response = service.respond(request).await;
+                Ok::<_, Infallible>(response.map(|body| body.with_ticket(ticket)))
+            }
+        }
     });
     match version {
         Version::Http1 => {
@@ -83,7 +91,7 @@ where
                 .header_read_timeout(limits.header_read_timeout)
                 .max_buf_size(limits.max_header_bytes)
                 .serve_connection(TokioIo::new(socket), service);
-            until_stopped(connection, |connection| connection.graceful_shutdown(), &shared).await
+            until_stopped(connection, |connection| connection.graceful_shutdown(), &shared, &activity).await
         }
         #[cfg(feature = "http2")]
         Version::Http2 => {
@@ -93,18 +101,22 @@ where
                 .max_header_list_size(header_bytes)
                 .keep_alive_interval(limits.keep_alive)
                 .serve_connection(TokioIo::new(socket), service);
-            until_stopped(connection, |connection| connection.graceful_shutdown(), &shared).await
+            until_stopped(connection, |connection| connection.graceful_shutdown(), &shared, &activity).await
         }
         #[cfg(not(feature = "http2"))]
         Version::Http2 => Err("HTTP/2 needs the feature `http2`".to_owned()),
     }
 }
 
-/// Drives a connection; asks it to end when the server drains, and cuts it off when the server has stopped.
+/// How long an idle connection may take to end by itself: its peer may have begun a request, or not listen at all.
+const LAST_MOMENT: Duration = Duration::from_millis(500);
+
+/// Drives a connection; ends it when the peer takes none of its answers; asks it to end when the server drains, and cuts it off when the server has stopped.
 async fn until_stopped<C>(
     connection: C,
     finish: impl Fn(std::pin::Pin<&mut C>),
     shared: &Shared,
+    activity: &Activity,
 ) -> Result<(), String>
 where
     C: Future<Output = hyper::Result<()>>,
@@ -112,10 +124,12 @@ where
     let mut connection = pin!(connection);
     tokio::select! {
         ended = connection.as_mut() => return ended.map_err(|error| error.to_string()),
+        () = activity.stalled(shared.limits.write_timeout) => return Err("the peer does not read".to_owned()),
         () = shared.lifecycle.reached(Phase::Draining) => finish(connection.as_mut()),
     }
     tokio::select! {
         ended = connection => ended.map_err(|error| error.to_string()),
+        () = activity.idle(LAST_MOMENT) => Ok(()),
         () = shared.lifecycle.reached(Phase::Stopped) => {
             shared.lifecycle.count_closed_connection();
             Err("the server stopped".to_owned())

@@ -1,5 +1,6 @@
 //! Streamable HTTP (specification: `transports/streamable-http`).
 
+mod activity;
 mod body;
 mod connection;
 mod listener;
@@ -28,7 +29,7 @@ use self::{
 pub use self::{body::ResponseBody, listener::Listener};
 pub(crate) use self::{connection::accept, security::HttpPolicy};
 use crate::{
-    engine::{Answer, Channel, Engine, Incoming, Reply},
+    engine::{Answer, Channel, Engine, Incoming, Phase, Reply},
     handler::CancellationToken,
     protocol::{Condition, ProtocolError},
 };
@@ -88,8 +89,17 @@ async fn endpoint<B: Body>(
         return refuse(error.condition().http_status(), &error);
     }
     let deadline = arrived + limits.request_timeout;
-    let bytes = match body::read(&parts.headers, body, limits.max_body_bytes, deadline).await {
+    let read = tokio::select! {
+        biased;
+        read = body::read(&parts.headers, body, limits.max_body_bytes, deadline) => read,
+        // What has not arrived by now would be refused anyway.
+        () = engine.shared.lifecycle.reached(Phase::Draining) => Err(ReadError::TooLate),
+    };
+    let bytes = match read {
         Ok(bytes) => bytes,
+        Err(ReadError::TooLate) => {
+            return refuse(503, &ProtocolError::new(Condition::Overloaded, "the server is shutting down"));
+        }
         Err(ReadError::TooLarge) => return too_large(limits.max_body_bytes),
         Err(ReadError::TooSlow) => {
             return refuse(408, &ProtocolError::new(Condition::InvalidRequest, "the body took too long"));

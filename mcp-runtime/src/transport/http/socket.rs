@@ -3,6 +3,7 @@
 use std::{
     io,
     pin::Pin,
+    sync::Arc,
     task::{Context, Poll},
     time::Duration,
 };
@@ -11,6 +12,8 @@ use tokio::{
     io::{AsyncRead, AsyncReadExt, AsyncWrite, ReadBuf},
     time::{Sleep, sleep},
 };
+
+use super::activity::Activity;
 
 /// What every HTTP/2 connection begins with.
 const HTTP2_PREFACE: &[u8; 24] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
@@ -30,6 +33,7 @@ pub(super) struct Socket<Io> {
     given: usize,
     write_timeout: Duration,
     stalled: Option<Pin<Box<Sleep>>>,
+    activity: Arc<Activity>,
 }
 
 impl<Io: AsyncRead + AsyncWrite + Unpin> Socket<Io> {
@@ -48,15 +52,23 @@ impl<Io: AsyncRead + AsyncWrite + Unpin> Socket<Io> {
                 break Version::Http2;
             }
         };
-        Ok((Self { io, first, given: 0, write_timeout, stalled: None }, version))
+        Ok((Self { io, first, given: 0, write_timeout, stalled: None, activity: Arc::default() }, version))
+    }
+
+    /// What goes on on this connection.
+    pub(super) fn activity(&self) -> Arc<Activity> {
+        Arc::clone(&self.activity)
     }
 
     /// Ends a write that has been pending for too long.
     fn watch<T>(&mut self, cx: &mut Context<'_>, written: Poll<io::Result<T>>) -> Poll<io::Result<T>> {
         if written.is_ready() {
-            self.stalled = None;
+            if self.stalled.take().is_some() {
+                self.activity.set_blocked(false);
+            }
             return written;
         }
+        self.activity.set_blocked(true);
         let timeout = self.write_timeout;
         let stalled = self.stalled.get_or_insert_with(|| Box::pin(sleep(timeout)));
         stalled
@@ -179,7 +191,17 @@ mod tests {
         let (mut socket, _) = {
             let mut io = server;
             io.write_all(b"").await.unwrap();
-            (Socket { io, first: Vec::new(), given: 0, write_timeout: TIMEOUT, stalled: None }, ())
+            (
+                Socket {
+                    io,
+                    first: Vec::new(),
+                    given: 0,
+                    write_timeout: TIMEOUT,
+                    stalled: None,
+                    activity: Arc::default(),
+                },
+                (),
+            )
         };
         let began = tokio::time::Instant::now();
         let error = socket.write_all(&[0; 24]).await.unwrap_err();

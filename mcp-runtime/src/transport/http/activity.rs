@@ -1,0 +1,149 @@
+//! What goes on on one connection, for those who decide whether it goes on.
+
+use std::{
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed},
+    },
+    time::Duration,
+};
+
+use tokio::time::{Instant, sleep_until};
+
+/// The requests of a connection, and what keeps their answers from being sent.
+#[derive(Debug, Default)]
+pub(super) struct Activity {
+    requests: AtomicUsize,
+    /// The peer does not read: a write is pending.
+    blocked: AtomicBool,
+    unread: Mutex<Unread>,
+}
+
+/// Finished answers of which nothing was sent yet: on HTTP/2 the peer decides when.
+#[derive(Debug, Default)]
+struct Unread {
+    answers: usize,
+    /// When the last of them was taken, or the first one came.
+    since: Option<Instant>,
+}
+
+impl Activity {
+    /// A request is there, until its ticket is dropped.
+    pub(super) fn begin(self: &Arc<Self>) -> Ticket {
+        self.requests.fetch_add(1, Relaxed);
+        Ticket { activity: Arc::clone(self), unread: false }
+    }
+
+    pub(super) fn set_blocked(&self, blocked: bool) {
+        self.blocked.store(blocked, Relaxed);
+    }
+
+    /// Whether nothing is being answered or sent.
+    fn is_idle(&self) -> bool {
+        self.requests.load(Relaxed) == 0 && !self.blocked.load(Relaxed)
+    }
+
+    /// Waits until the connection is idle, and a moment longer: what the peer has begun to send may take its time.
+    pub(super) async fn idle(&self, moment: Duration) {
+        loop {
+            tokio::time::sleep(moment).await;
+            if self.is_idle() {
+                return;
+            }
+        }
+    }
+
+    /// Waits until finished answers have waited for `timeout` without any of them being taken.
+    pub(super) async fn stalled(&self, timeout: Duration) {
+        loop {
+            let since = self.unread().since;
+            let due = since.unwrap_or_else(Instant::now) + timeout;
+            if since.is_some() && due <= Instant::now() {
+                return;
+            }
+            sleep_until(due).await;
+        }
+    }
+
+    fn unread(&self) -> MutexGuard<'_, Unread> {
+        self.unread.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// One request of a connection: from its beginning until its answer is handed over.
+#[derive(Debug)]
+pub(super) struct Ticket {
+    activity: Arc<Activity>,
+    unread: bool,
+}
+
+impl Ticket {
+    /// The answer is there, and nobody has taken it yet.
+    pub(super) fn answered(&mut self) {
+        let mut unread = self.activity.unread();
+        unread.answers += 1;
+        unread.since.get_or_insert_with(Instant::now);
+        self.unread = true;
+    }
+
+    /// The answer is being taken.
+    pub(super) fn taken(&mut self) {
+        if std::mem::take(&mut self.unread) {
+            let mut unread = self.activity.unread();
+            unread.answers -= 1;
+            unread.since = (unread.answers > 0).then(Instant::now);
+        }
+    }
+}
+
+impl Drop for Ticket {
+    fn drop(&mut self) {
+        self.taken();
+        self.activity.requests.fetch_sub(1, Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TIMEOUT: Duration = Duration::from_secs(30);
+
+    #[tokio::test(start_paused = true)]
+    async fn answers_that_nobody_takes_stall_a_connection_and_those_that_are_taken_do_not() {
+        let activity = Arc::new(Activity::default());
+        let (mut first, mut second) = (activity.begin(), activity.begin());
+        let stalled = tokio::spawn({
+            let activity = Arc::clone(&activity);
+            async move { activity.stalled(TIMEOUT).await }
+        });
+        tokio::time::sleep(4 * TIMEOUT).await;
+        assert!(!stalled.is_finished(), "nothing is waiting to be taken");
+        first.answered();
+        second.answered();
+        let began = Instant::now();
+        tokio::time::sleep(TIMEOUT / 2).await;
+        first.taken();
+        stalled.await.unwrap();
+        assert!(began.elapsed() >= TIMEOUT / 2 + TIMEOUT, "{:?}", began.elapsed());
+        drop(second);
+        assert!(activity.unread().since.is_none());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_connection_is_idle_without_requests_and_pending_writes() {
+        let activity = Arc::new(Activity::default());
+        let request = activity.begin();
+        activity.set_blocked(true);
+        let idle = tokio::spawn({
+            let activity = Arc::clone(&activity);
+            async move { activity.idle(Duration::from_secs(1)).await }
+        });
+        tokio::time::sleep(TIMEOUT).await;
+        drop(request);
+        tokio::time::sleep(TIMEOUT).await;
+        assert!(!idle.is_finished(), "a write is pending");
+        activity.set_blocked(false);
+        idle.await.unwrap();
+    }
+}
