@@ -319,18 +319,34 @@ async fn a_server_may_serve_two_listeners_and_ends_at_both() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn connections_that_do_not_end_are_cut_off_and_counted() {
+async fn what_has_not_arrived_is_refused_and_holds_nothing_up() {
     let probe = Probe::new();
     let served = Served::in_memory(builder(&probe));
     let mut half = served.connect().await;
-    // A request that has begun may still be finished, and never is.
     half.write(b"POST /mcp HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n").await;
     half.write(b"accept: */*\r\ncontent-length: 10\r\n\r\n{").await;
+    let mut head = served.connect().await;
+    head.write(b"POST /mcp HTTP/1.1\r\nhost: local").await;
     let silent = served.connect().await;
+    tokio::time::sleep(seconds(1)).await;
+    let report = served.handle().shutdown().await;
+    assert!(report.is_graceful(), "{report:?}");
+    assert!(report.duration < seconds(1), "{report:?}");
+    assert_eq!(half.reply().await.status, 503);
+    assert!(served.ended().await.is_ok());
+    drop((head, silent));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_client_that_does_not_read_its_answer_is_cut_off_and_counted() {
+    let probe = Probe::new();
+    let served = Served::in_memory(builder(&probe));
+    let mut stalled = served.connect_with_buffer(64);
+    stalled.send(&Message::request("tools/list")).await;
     tokio::time::sleep(seconds(1)).await;
     let report = served.handle().shutdown().await;
     assert_eq!((report.running, report.connections_closed), (0, 1), "{report:?}");
     assert_eq!(report.duration, seconds(18));
     assert!(served.ended().await.is_ok());
-    drop((half, silent));
+    drop(stalled);
 }

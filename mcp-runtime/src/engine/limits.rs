@@ -170,6 +170,15 @@ mod tests {
     }
 
     #[test]
+    fn what_no_clock_can_add_is_refused() {
+        let found = faults(|limits| {
+            limits.request_timeout = Duration::MAX;
+            limits.max_connections = usize::MAX;
+        });
+        assert_eq!(found.len(), 2, "{found:?}");
+    }
+
+    #[test]
     fn a_keep_alive_must_be_strictly_shorter() {
         assert_eq!(faults(|limits| limits.keep_alive = Some(Duration::from_millis(29_999))).len(), 0);
         assert_eq!(faults(|limits| limits.keep_alive = None).len(), 0);

@@ -308,6 +308,16 @@ mod tests {
     }
 
     #[test]
+    fn a_flood_of_unknown_names_is_not_told_in_full() {
+        let names: Vec<String> = (0..10_000).map(|n| format!("unknown{n}")).collect();
+        let values: Vec<(&str, &str)> = names.iter().map(|name| (name.as_str(), "x")).collect();
+        let known = ["query".to_owned()];
+        let mut reader = ArgumentReader::text(&values, Some(&known));
+        assert!(!reader.finish());
+        assert_eq!(reader.into_faults().len(), Fault::MOST);
+    }
+
+    #[test]
     fn an_integer_may_be_written_with_a_zero_fraction() {
         let raw = |json: &str| RawValue::from_string(json.to_owned()).unwrap();
         assert_eq!(parse::<u32>("n", &raw("5.0")), Ok(5));

@@ -243,6 +243,18 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn a_report_waits_while_many_bytes_are_unread() {
+        let (reporter, outbox) = reporter(16);
+        let long = "x".repeat(300 << 10);
+        reporter.report(Progress::new(1).message(&long)).await.unwrap();
+        let mut second = Box::pin(reporter.report(2));
+        assert!(second.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());
+        assert_eq!(values(&outbox), [1.0]);
+        second.await.unwrap();
+        assert_eq!(values(&outbox), [2.0]);
+    }
+
+    #[tokio::test]
     async fn an_absent_reporter_takes_reports() {
         let absent: Option<ProgressReporter> = None;
         absent.report(5).await.unwrap();

@@ -243,6 +243,18 @@ mod tests {
     }
 
     #[test]
+    fn what_a_client_sent_is_cut_where_nobody_reads_it() {
+        assert_eq!(excerpt("short"), "short");
+        let long = "é".repeat(10_000);
+        let cut = excerpt(&long);
+        assert!(cut.len() < 600 && cut.ends_with('…'), "{cut}");
+        assert!(Fault::new(&long, &long).to_string().len() < 1200);
+        let many =
+            ProtocolError::new(Condition::NotFound, "many").with_faults(vec![Fault::new("a", "b"); 1000]);
+        assert_eq!(many.data().unwrap()["faults"].as_array().unwrap().len(), Fault::MOST);
+    }
+
+    #[test]
     fn a_plain_error_is_exactly_this() {
         let error = ProtocolError::new(Condition::MethodNotFound, "unknown method `a\"b`");
         assert_eq!(

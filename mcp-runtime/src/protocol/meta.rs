@@ -226,6 +226,17 @@ mod tests {
     const CAPABILITIES: &str = r#""io.modelcontextprotocol/clientCapabilities":{}"#;
 
     #[test]
+    fn a_progress_token_is_bounded() {
+        let capabilities = r#""io.modelcontextprotocol/clientCapabilities":{}"#;
+        let faults = |length| {
+            let token = "x".repeat(length);
+            faults_of(&format!(r#"{{{VERSION},{capabilities},"progressToken":"{token}"}}"#))
+        };
+        assert_eq!(faults(1000), [""; 0]);
+        assert_eq!(faults(2000).len(), 1);
+    }
+
+    #[test]
     fn the_required_fields_are_enough() {
         assert!(faults_of(&format!("{{{VERSION},{CAPABILITIES}}}")).is_empty());
     }
