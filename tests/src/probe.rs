@@ -56,7 +56,7 @@ impl Probe {
     /// Waits until something is noted.
     ///
     /// # Panics
-    /// If it is not within a day.
+    /// If it is not within two minutes, paused or not.
     pub async fn noted(&self, what: &str) {
         self.counted(what, 1).await;
     }
@@ -64,11 +64,11 @@ impl Probe {
     /// Waits until something is noted so many times.
     ///
     /// # Panics
-    /// If it is not within a day.
+    /// If it is not within two minutes, paused or not.
     pub async fn counted(&self, what: &str, times: usize) {
         let mut notes = self.notes.subscribe();
         let enough = |notes: &Vec<String>| notes.iter().filter(|note| *note == what).count() >= times;
-        let wait = tokio::time::timeout(crate::seconds(86_400), notes.wait_for(enough));
+        let wait = tokio::time::timeout(crate::seconds(120), notes.wait_for(enough));
         assert!(wait.await.is_ok(), "never noted: {what}, but {:?}", self.notes());
     }
 

@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 use tokio::time::{Instant, timeout_at};
 
 use super::{
-    Answer, Engine, Reply,
+    Answer, DynRateLimit, Engine, Reply,
     answer::{Answerer, Kind, bad_arguments},
     call::{Call, Outcome},
     gate::{Place, Refusal},
@@ -16,7 +16,7 @@ use super::{
 };
 use crate::{
     handler::{
-        ArgumentReader, CancellationToken, HandlerFuture, Invocation, InvocationParts, Outbox,
+        ArgumentReader, Caller, CancellationToken, HandlerFuture, Invocation, InvocationParts, Outbox,
         Target as Addressed, WorkGuard,
     },
     protocol::{Arguments, ClientCapabilities, Condition, Envelope, Fault, ProtocolError, write_response},
@@ -95,27 +95,37 @@ impl Engine {
             kind,
             handler: Arc::clone(&entry.place),
         };
-        // Most find a place at once, and need no timer.
-        let unlimited = !is_tool || shared.tool_limit.is_none();
-        if let Some(place) = unlimited.then(|| shared.gate.try_enter()).flatten() {
-            return self.run(handler, invocation, (token, outbox), deadline, answerer, place).await;
-        }
-        let admitted = timeout_at(deadline, async {
-            if is_tool {
-                self.limit(shared.tool_limit.as_deref(), &caller, request.envelope, Some(&entry.name))
-                    .await?;
-            }
-            match shared.gate.enter(shared.lifecycle.reached(Phase::Cancelling)).await {
-                Ok(place) => Ok::<_, Refused>(place),
+        // Most find a place at once: the rest is kept out of their way, in a box.
+        let limit = shared.tool_limit.as_deref().filter(|_| is_tool);
+        let place = match limit.is_none().then(|| shared.gate.try_enter()).flatten() {
+            Some(place) => place,
+            None => Box::pin(self.wait_for_place(limit, &caller, request.envelope, entry, deadline)).await?,
+        };
+        self.run(handler, invocation, (token, outbox), deadline, answerer, place).await
+    }
+
+    /// A place among the running handlers, before the deadline.
+    async fn wait_for_place(
+        &self,
+        limit: Option<&dyn DynRateLimit>,
+        caller: &Caller,
+        envelope: &Envelope<'_>,
+        entry: &Entry,
+        deadline: Instant,
+    ) -> Result<Place, Refused> {
+        let lifecycle = &self.shared.lifecycle;
+        let admitted = async {
+            self.limit(limit, caller, envelope, Some(&entry.name)).await?;
+            match self.shared.gate.enter(lifecycle.reached(Phase::Cancelling)).await {
+                Ok(place) => Ok(place),
                 Err(Refusal::Full) => Err(overloaded("too many requests at once").into()),
                 Err(Refusal::Closed) => {
-                    shared.lifecycle.count_cancelled();
+                    lifecycle.count_cancelled();
                     Err(overloaded(SHUTTING_DOWN).into())
                 }
             }
-        });
-        let place = admitted.await.map_err(|_| late())??;
-        self.run(handler, invocation, (token, outbox), deadline, answerer, place).await
+        };
+        timeout_at(deadline, admitted).await.unwrap_or_else(|_| Err(late().into()))
     }
 
     async fn run(

@@ -239,9 +239,8 @@ impl Engine {
             self.limit(limit.as_deref(), &caller, envelope, None).await?;
             Ok(caller)
         };
-        timeout_at(arrived + self.shared.limits.request_timeout, admitted)
-            .await
-            .unwrap_or_else(|_| Err(late().into()))
+        let admitted = Box::pin(timeout_at(arrived + self.shared.limits.request_timeout, admitted));
+        admitted.await.unwrap_or_else(|_| Err(late().into()))
     }
 
     async fn caller(

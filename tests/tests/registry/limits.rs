@@ -74,6 +74,18 @@ fn blocking_handlers_fit_into_all_handlers() {
 }
 
 #[test]
+fn a_time_that_no_clock_can_add_is_told() {
+    let server =
+        server().request_timeout(Duration::MAX).cancellation_grace(Duration::MAX).max_connections(usize::MAX);
+    let faults = faults(server);
+    let names = ["request_timeout", "cancellation_grace", "max_connections"];
+    assert_eq!(faults.len(), names.len(), "{faults:#?}");
+    for (fault, name) in faults.iter().zip(names) {
+        assert!(fault.message.starts_with(&format!("`{name}` (")), "{name}: {fault}");
+    }
+}
+
+#[test]
 fn the_last_call_of_a_setter_counts() {
     let server = server().list_page(0).keep_alive(seconds(90)).list_page(5).keep_alive(None);
     assert!(server.build().is_ok());

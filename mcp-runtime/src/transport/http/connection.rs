@@ -79,7 +79,8 @@ where
         move |request: Request<Incoming>| {
             let (service, ticket) = (service.clone(), activity.begin());
             async move {
-                let response = service.respond(request).await;
+                // In a box of its own while it runs: it is large, and hyper keeps a place for it on every connection.
+                let response = Box::pin(service.respond(request)).await;
                 Ok::<_, Infallible>(response.map(|body| body.with_ticket(ticket)))
             }
         }
