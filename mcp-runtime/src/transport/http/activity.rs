@@ -3,7 +3,7 @@
 use std::{
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed},
+        atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed},
     },
     time::Duration,
 };
@@ -11,9 +11,12 @@ use std::{
 use tokio::time::{Instant, sleep_until};
 
 /// The requests of a connection, and what keeps their answers from being sent.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Activity {
+    opened: Instant,
     requests: AtomicUsize,
+    /// When the last request ended, in microseconds since the connection was opened.
+    idle_since: AtomicU64,
     /// The peer does not read: a write is pending.
     blocked: AtomicBool,
     unread: Mutex<Unread>,
@@ -25,6 +28,18 @@ struct Unread {
     answers: usize,
     /// When the last of them was taken, or the first one came.
     since: Option<Instant>,
+}
+
+impl Default for Activity {
+    fn default() -> Self {
+        Self {
+            opened: Instant::now(),
+            requests: AtomicUsize::new(0),
+            idle_since: AtomicU64::new(0),
+            blocked: AtomicBool::new(false),
+            unread: Mutex::default(),
+        }
+    }
 }
 
 impl Activity {
@@ -50,6 +65,21 @@ impl Activity {
             if self.is_idle() {
                 return;
             }
+        }
+    }
+
+    /// Waits until no request has been there for `timeout`: the peer sends nothing, or its next head too slowly.
+    ///
+    /// One timer does for all requests of a connection; it looks again when it is due.
+    pub(super) async fn silent(&self, timeout: Duration) {
+        loop {
+            let busy = self.requests.load(Relaxed) > 0 || self.blocked.load(Relaxed);
+            let since = self.opened + Duration::from_micros(self.idle_since.load(Relaxed));
+            let due = if busy { Instant::now() + timeout } else { since + timeout };
+            if !busy && due <= Instant::now() {
+                return;
+            }
+            sleep_until(due).await;
         }
     }
 
@@ -99,7 +129,10 @@ impl Ticket {
 impl Drop for Ticket {
     fn drop(&mut self) {
         self.taken();
-        self.activity.requests.fetch_sub(1, Relaxed);
+        let activity = &self.activity;
+        let micros = u64::try_from(activity.opened.elapsed().as_micros()).unwrap_or(u64::MAX);
+        activity.idle_since.store(micros, Relaxed);
+        activity.requests.fetch_sub(1, Relaxed);
     }
 }
 
@@ -128,6 +161,20 @@ mod tests {
         assert!(began.elapsed() >= TIMEOUT / 2 + TIMEOUT, "{:?}", began.elapsed());
         drop(second);
         assert!(activity.unread().since.is_none());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_silent_connection_is_noticed_a_timeout_after_its_last_request() {
+        let activity = Arc::new(Activity::default());
+        let (began, request) = (Instant::now(), activity.begin());
+        let silent = tokio::spawn({
+            let activity = Arc::clone(&activity);
+            async move { activity.silent(TIMEOUT).await }
+        });
+        tokio::time::sleep(3 * TIMEOUT + TIMEOUT / 2).await;
+        drop(request);
+        silent.await.unwrap();
+        assert_eq!(began.elapsed(), 4 * TIMEOUT + TIMEOUT / 2);
     }
 
     #[tokio::test(start_paused = true)]

@@ -1,10 +1,17 @@
 //! Accepting connections and serving them, until the server stops.
 
-use std::{convert::Infallible, future::Future, io, pin::pin, sync::Arc, time::Duration};
+use std::{
+    convert::Infallible,
+    future::Future,
+    io,
+    pin::{Pin, pin},
+    sync::Arc,
+    time::Duration,
+};
 
 use http::Request;
 use hyper::{body::Incoming, server::conn::http1, service::service_fn};
-use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::rt::TokioIo;
 use tokio::{sync::Semaphore, task::JoinSet, time::sleep};
 
 use super::{
@@ -12,6 +19,7 @@ use super::{
     activity::Activity,
     listener::Listener,
     socket::{Socket, Version},
+    watch::{First, watched},
 };
 use crate::engine::{Phase, Shared};
 
@@ -88,21 +96,37 @@ where
     match version {
         Version::Http1 => {
             let connection = http1::Builder::new()
-                .timer(TokioTimer::new())
-                .header_read_timeout(limits.header_read_timeout)
+                // Told by the connection's silence instead: a timer for each request would cost more than its head.
+                .header_read_timeout(None)
                 .max_buf_size(limits.max_header_bytes)
                 .serve_connection(TokioIo::new(socket), service);
-            until_stopped(connection, |connection| connection.graceful_shutdown(), &shared, &activity).await
+            let watcher = async { activity.silent(limits.header_read_timeout).await };
+            until_stopped(
+                connection,
+                |connection| connection.graceful_shutdown(),
+                watcher,
+                &shared,
+                &activity,
+            )
+            .await
         }
         #[cfg(feature = "http2")]
         Version::Http2 => {
             let header_bytes = u32::try_from(limits.max_header_bytes).unwrap_or(u32::MAX);
             let connection = hyper::server::conn::http2::Builder::new(hyper_util::rt::TokioExecutor::new())
-                .timer(TokioTimer::new())
+                .timer(hyper_util::rt::TokioTimer::new())
                 .max_header_list_size(header_bytes)
                 .keep_alive_interval(limits.keep_alive)
                 .serve_connection(TokioIo::new(socket), service);
-            until_stopped(connection, |connection| connection.graceful_shutdown(), &shared, &activity).await
+            let watcher = async { activity.stalled(limits.write_timeout).await };
+            until_stopped(
+                connection,
+                |connection| connection.graceful_shutdown(),
+                watcher,
+                &shared,
+                &activity,
+            )
+            .await
         }
         #[cfg(not(feature = "http2"))]
         Version::Http2 => Err("HTTP/2 needs the feature `http2`".to_owned()),
@@ -112,10 +136,12 @@ where
 /// How long an idle connection may take to end by itself: its peer may have begun a request, or not listen at all.
 const LAST_MOMENT: Duration = Duration::from_millis(500);
 
-/// Drives a connection; ends it when the peer takes none of its answers; asks it to end when the server drains, and cuts it off when the server has stopped.
+/// Drives a connection; ends it when its watcher has seen enough; asks it to end when the server drains, and cuts it
+/// off when the server has stopped.
 async fn until_stopped<C>(
     connection: C,
-    finish: impl Fn(std::pin::Pin<&mut C>),
+    finish: impl Fn(Pin<&mut C>),
+    watcher: impl Future<Output = ()>,
     shared: &Shared,
     activity: &Activity,
 ) -> Result<(), String>
@@ -123,10 +149,16 @@ where
     C: Future<Output = hyper::Result<()>>,
 {
     let mut connection = pin!(connection);
-    tokio::select! {
-        ended = connection.as_mut() => return ended.map_err(|error| error.to_string()),
-        () = activity.stalled(shared.limits.write_timeout) => return Err("the peer does not read".to_owned()),
-        () = shared.lifecycle.reached(Phase::Draining) => finish(connection.as_mut()),
+    let mut drains = pin!(async {
+        tokio::select! {
+            () = watcher => false,
+            () = shared.lifecycle.reached(Phase::Draining) => true,
+        }
+    });
+    match watched(connection.as_mut(), drains.as_mut()).await {
+        First::Connection(ended) => return ended.map_err(|error| error.to_string()),
+        First::Watcher(false) => return Err("the peer is silent, or does not read".to_owned()),
+        First::Watcher(true) => finish(connection.as_mut()),
     }
     tokio::select! {
         ended = connection => ended.map_err(|error| error.to_string()),

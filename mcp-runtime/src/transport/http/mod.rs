@@ -7,6 +7,7 @@ mod listener;
 mod media;
 mod security;
 mod socket;
+mod watch;
 
 use std::{
     collections::HashMap,
