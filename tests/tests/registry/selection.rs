@@ -55,7 +55,10 @@ async fn an_annotated_endpoint_can_be_extended_by_hand() {
     assert_eq!(names, ["who", "more"], "its own come first");
     assert_eq!(local.send(&Message::call("more", json!({})).path("/one")).await.text(), "by hand");
 
-    assert_one(&faults(McpServer::builder().endpoint(more)), "One", &["not served", ".endpoint("]);
+    // What extends an endpoint selects it, too.
+    let alone = Local::new(McpServer::builder().endpoint(more));
+    assert_eq!(alone.send(&Message::request("tools/list").path("/one")).await.result(), tools);
+
     let doubled = Endpoint::extending::<One>().tool(Tool::new("who").handler(async || "by hand"));
     let faults = faults(McpServer::builder().endpoint(One).endpoint(doubled));
     assert_one(&faults, "who", &["the tool name `who` belongs to `one` ("]);
