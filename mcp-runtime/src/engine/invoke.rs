@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 use tokio::time::{Instant, timeout_at};
 
 use super::{
-    Answer, DynRateLimit, Engine, Reply,
+    Answer, Engine, Reply,
     answer::{Answerer, Kind, bad_arguments},
     call::{Call, Outcome},
     gate::{Place, Refusal},
@@ -16,7 +16,7 @@ use super::{
 };
 use crate::{
     handler::{
-        ArgumentReader, Caller, CancellationToken, HandlerFuture, Invocation, InvocationParts, Outbox,
+        ArgumentReader, CancellationToken, HandlerFuture, Invocation, InvocationParts, Outbox,
         Target as Addressed, WorkGuard,
     },
     protocol::{Arguments, ClientCapabilities, Condition, Envelope, Fault, ProtocolError, write_response},
@@ -29,14 +29,33 @@ use crate::{
 /// What the metadata of most requests fits into.
 const META_BYTES: usize = 256;
 
+/// What a request came to before anything was waited for.
+pub(super) enum Started {
+    /// It is answered.
+    Answered(Reply),
+    /// A handler is ready to run.
+    Handler(Prepared),
+}
+
+/// A handler that has its arguments, and no place yet.
+pub(super) struct Prepared {
+    handler: HandlerFuture,
+    invocation: Invocation,
+    signals: (CancellationToken, Option<Arc<Outbox>>),
+    deadline: Instant,
+    answerer: Answerer,
+    /// The tool's name, if it is one.
+    tool: Option<Arc<str>>,
+}
+
 impl Engine {
-    pub(super) async fn call_tool(
+    pub(super) fn start_tool(
         &self,
         request: Admitted<'_>,
         tool: &Arc<ToolEntry>,
         arguments: Option<&Arguments<'_>>,
         carried: Carried,
-    ) -> Result<Reply, Refused> {
+    ) -> Result<Started, Refused> {
         if carried.mirrored {
             let faults = headers::argument_faults(&carried.headers, &tool.headers, arguments);
             if !faults.is_empty() {
@@ -44,32 +63,30 @@ impl Engine {
             }
         }
         let reader = ArgumentReader::json(arguments, tool.known.as_deref());
-        self.invoke(request, &tool.entry, Kind::Tool(Arc::clone(tool)), reader, carried).await
+        self.prepare(request, &tool.entry, Kind::Tool(Arc::clone(tool)), reader, carried)
     }
 
     /// A tool's refusal is a result that its caller's model can read.
-    fn refuse_arguments(&self, request: &Admitted<'_>, entry: &Entry, faults: &[Fault]) -> Reply {
+    fn refuse_arguments(&self, request: &Admitted<'_>, entry: &Entry, faults: &[Fault]) -> Started {
         let result = bad_arguments(&entry.name, faults);
         let mut message = Vec::new();
         write_response(&request.id, &mut message, |out| result.write_result(&self.catalog.server_info, out));
-        Reply::Answer(Answer::ok(message))
+        Started::Answered(Reply::Answer(Answer::ok(message)))
     }
 
-    /// Reads the arguments, waits for a place, and runs the handler.
-    pub(super) async fn invoke(
+    /// Reads the arguments, and checks all that can be checked without waiting.
+    pub(super) fn prepare(
         &self,
         request: Admitted<'_>,
         entry: &Entry,
         kind: Kind,
         mut reader: ArgumentReader<'_>,
         carried: Carried,
-    ) -> Result<Reply, Refused> {
+    ) -> Result<Started, Refused> {
         let shared = &self.shared;
         let deadline = request.arrived + entry.timeout.unwrap_or(shared.limits.request_timeout);
-        let is_tool = matches!(kind, Kind::Tool(_));
         let (token, outbox) =
             (carried.token.clone(), outbox(&request, &carried, shared.limits.progress_queue));
-        let caller = request.caller.clone();
         let invocation = self.invocation(&request, entry, &kind, carried, outbox.clone(), deadline);
         let Some(handler) = entry.runner.start(&mut reader, &invocation) else {
             let faults = reader.into_faults();
@@ -89,66 +106,65 @@ impl Engine {
             return Ok(self.refuse_arguments(&request, entry, &violations));
         }
         check_capabilities(entry.requires, &invocation)?;
+        let tool = matches!(kind, Kind::Tool(_)).then(|| Arc::clone(&entry.name));
         let answerer = Answerer {
             id: request.id,
             catalog: Arc::clone(&self.catalog),
             kind,
             handler: Arc::clone(&entry.place),
         };
+        let signals = (token, outbox);
+        Ok(Started::Handler(Prepared { handler, invocation, signals, deadline, answerer, tool }))
+    }
+
+    /// Waits for a place among the running handlers, and runs one.
+    pub(super) async fn run(&self, prepared: Prepared, envelope: &Envelope<'_>) -> Result<Reply, Refused> {
+        let shared = &self.shared;
         // Most find a place at once: the rest is kept out of their way, in a box.
-        let limit = shared.tool_limit.as_deref().filter(|_| is_tool);
-        let place = match limit.is_none().then(|| shared.gate.try_enter()).flatten() {
+        let Prepared { handler, invocation, signals, deadline, answerer, tool } = prepared;
+        let tool = tool.filter(|_| shared.tool_limit.is_some());
+        let place = match tool.is_none().then(|| shared.gate.try_enter()).flatten() {
             Some(place) => place,
-            None => Box::pin(self.wait_for_place(limit, &caller, request.envelope, entry, deadline)).await?,
+            None => Box::pin(self.wait_for_place(tool.as_deref(), &invocation, envelope, deadline)).await?,
         };
-        self.run(handler, invocation, (token, outbox), deadline, answerer, place).await
-    }
-
-    /// A place among the running handlers, before the deadline.
-    async fn wait_for_place(
-        &self,
-        limit: Option<&dyn DynRateLimit>,
-        caller: &Caller,
-        envelope: &Envelope<'_>,
-        entry: &Entry,
-        deadline: Instant,
-    ) -> Result<Place, Refused> {
-        let lifecycle = &self.shared.lifecycle;
-        let admitted = async {
-            self.limit(limit, caller, envelope, Some(&entry.name)).await?;
-            match self.shared.gate.enter(lifecycle.reached(Phase::Cancelling)).await {
-                Ok(place) => Ok(place),
-                Err(Refusal::Full) => Err(overloaded("too many requests at once").into()),
-                Err(Refusal::Closed) => {
-                    lifecycle.count_cancelled();
-                    Err(overloaded(SHUTTING_DOWN).into())
-                }
-            }
-        };
-        timeout_at(deadline, admitted).await.unwrap_or_else(|_| Err(late().into()))
-    }
-
-    async fn run(
-        &self,
-        handler: HandlerFuture,
-        invocation: Invocation,
-        signals: (CancellationToken, Option<Arc<Outbox>>),
-        deadline: Instant,
-        answerer: Answerer,
-        place: Place,
-    ) -> Result<Reply, Refused> {
         // Asked with the place in hand: from here on shutdown waits for it, and has not ended before.
-        if self.shared.lifecycle.phase() >= Phase::Cancelling {
+        if shared.lifecycle.phase() >= Phase::Cancelling {
             return Err(overloaded(SHUTTING_DOWN).into());
         }
         let guard: WorkGuard = Arc::new(place);
         invocation.set_work(&guard);
         drop(invocation);
-        let call = Call::new(handler, signals, deadline, answerer, Arc::clone(&self.shared), guard);
+        let call = Call::new(handler, signals, deadline, answerer, Arc::clone(shared), guard);
         Ok(match call.run().await {
             Outcome::Answer(answer) => Reply::Answer(answer),
             Outcome::Stream(stream) => Reply::Stream(stream),
         })
+    }
+
+    /// A place among the running handlers, before the deadline.
+    async fn wait_for_place(
+        &self,
+        limited: Option<&str>,
+        invocation: &Invocation,
+        envelope: &Envelope<'_>,
+        deadline: Instant,
+    ) -> Result<Place, Refused> {
+        let shared = &self.shared;
+        let admitted = async {
+            if limited.is_some() {
+                let context = invocation.context();
+                self.limit(shared.tool_limit.as_deref(), context.caller(), envelope, limited).await?;
+            }
+            match shared.gate.enter(shared.lifecycle.reached(Phase::Cancelling)).await {
+                Ok(place) => Ok(place),
+                Err(Refusal::Full) => Err(overloaded("too many requests at once").into()),
+                Err(Refusal::Closed) => {
+                    shared.lifecycle.count_cancelled();
+                    Err(overloaded(SHUTTING_DOWN).into())
+                }
+            }
+        };
+        timeout_at(deadline, admitted).await.unwrap_or_else(|_| Err(late().into()))
     }
 
     fn invocation(

@@ -10,6 +10,7 @@ use super::{
     admission::AdmissionRequest,
     answer::Kind,
     headers,
+    invoke::Started,
     panic::{Panic, poll_caught},
     target::{CompletionRequest, Target, bad_cursor, named},
 };
@@ -148,29 +149,33 @@ impl Engine {
         self.check_running()?;
         let target = Target::find(&self.catalog, envelope)?;
         let request = Admitted { id, envelope, meta, revision, caller, arrived };
-        self.answer(request, target, carried).await
+        match self.start(request, target, carried)? {
+            Started::Answered(reply) => Ok(reply),
+            Started::Handler(prepared) => self.run(prepared, envelope).await,
+        }
     }
 
-    async fn answer(
+    /// Answers at once, or gets a handler ready.
+    fn start(
         &self,
         request: Admitted<'_>,
         target: Target<'_, '_>,
         carried: Carried,
-    ) -> Result<Reply, Refused> {
+    ) -> Result<Started, Refused> {
         let done = |id: &RequestId, result: &[u8]| {
             let mut message = Vec::with_capacity(result.len() + 64);
             write_response(id, &mut message, |out| out.extend_from_slice(result));
-            Reply::Answer(Answer::ok(message))
+            Started::Answered(Reply::Answer(Answer::ok(message)))
         };
         match target {
             Target::Discover => Ok(done(&request.id, &self.catalog.discover)),
             Target::List(pages, cursor) => Ok(done(&request.id, pages.page(cursor).map_err(bad_cursor)?)),
-            Target::Tool(tool, arguments) => self.call_tool(request, tool, arguments, carried).await,
+            Target::Tool(tool, arguments) => self.start_tool(request, tool, arguments, carried),
             Target::Prompt(prompt, arguments) => {
                 let texts = texts(arguments)?;
                 let values: Vec<(&str, &str)> = texts.iter().map(|(name, value)| (*name, &**value)).collect();
                 let reader = ArgumentReader::text(&values, Some(&prompt.known));
-                self.invoke(request, &prompt.entry, Kind::Prompt, reader, carried).await
+                self.prepare(request, &prompt.entry, Kind::Prompt, reader, carried)
             }
             Target::Resource(found, uri) => {
                 let values: Vec<(&str, &str)> =
@@ -180,19 +185,18 @@ impl Engine {
                     cache: found.resource.entry.cache,
                     mime_type: found.resource.mime_type.clone(),
                 };
-                self.invoke(
+                self.prepare(
                     request,
                     &found.resource.entry,
                     kind,
                     ArgumentReader::text(&values, None),
                     carried,
                 )
-                .await
             }
             Target::ResourceList(list, cursor) => {
                 let values: Vec<(&str, &str)> = cursor.map(|cursor| ("cursor", cursor)).into_iter().collect();
                 let kind = Kind::Page { cache: list.cache };
-                self.invoke(request, list, kind, ArgumentReader::text(&values, None), carried).await
+                self.prepare(request, list, kind, ArgumentReader::text(&values, None), carried)
             }
             Target::Completion(None, _) => {
                 let mut message = Vec::new();
@@ -200,7 +204,7 @@ impl Engine {
                 write_response(&request.id, &mut message, |out| {
                     nothing.write_result(&self.catalog.server_info, out)
                 });
-                Ok(Reply::Answer(Answer::ok(message)))
+                Ok(Started::Answered(Reply::Answer(Answer::ok(message))))
             }
             Target::Completion(Some(entry), CompletionRequest { argument, value, chosen }) => {
                 let chosen = texts(chosen)?;
@@ -209,8 +213,7 @@ impl Engine {
                 let mut values = typed.to_vec();
                 let others = chosen.iter().filter(|(name, _)| typed.iter().all(|(taken, _)| taken != name));
                 values.extend(others.map(|(name, value)| (*name, &**value)));
-                self.invoke(request, entry, Kind::Completion, ArgumentReader::text(&values, None), carried)
-                    .await
+                self.prepare(request, entry, Kind::Completion, ArgumentReader::text(&values, None), carried)
             }
         }
     }

@@ -84,6 +84,7 @@ impl Activity {
     }
 
     /// Waits until finished answers have waited for `timeout` without any of them being taken.
+    #[cfg(any(test, feature = "http2"))]
     pub(super) async fn stalled(&self, timeout: Duration) {
         loop {
             let since = self.unread().since;
