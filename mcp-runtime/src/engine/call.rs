@@ -78,10 +78,10 @@ impl Call {
     ///
     /// Dropping this future is how a client goes away: the token is signalled at once.
     pub(super) async fn run(mut self) -> Outcome {
-        // Most handlers are done at once; they need no timer.
+        // Most handlers are done at once; they need no timer. The others wait in a box of their own.
         let (work, step) = match poll_fn(|cx| Poll::Ready(self.poll(cx))).await {
             Poll::Ready(done) => done,
-            Poll::Pending => self.wait().await,
+            Poll::Pending => Box::pin(self.wait()).await,
         };
         match step {
             Step::Ended(end) => work.ended(end),

@@ -2,6 +2,7 @@
 
 use std::{
     convert::Infallible,
+    future::poll_fn,
     pin::{Pin, pin},
     task::{Context, Poll},
     time::Duration,
@@ -35,19 +36,37 @@ fn declared_length(headers: &HeaderMap) -> Option<u64> {
     headers.get(http::header::CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
 }
 
-/// Reads a whole body of at most `limit` bytes.
+/// Reads a whole body of at most `limit` bytes, before the deadline and before the server is `stopping`.
 pub(super) async fn read<B: Body>(
     headers: &HeaderMap,
     body: B,
     limit: usize,
     deadline: Instant,
+    stopping: impl Future<Output = ()>,
 ) -> Result<Bytes, ReadError> {
     if is_too_large(headers, limit) {
         return Err(ReadError::TooLarge);
     }
     let declared = declared_length(headers).unwrap_or(0);
     let expected = usize::try_from(declared).unwrap_or(0).min(limit);
-    timeout_at(deadline, collect(body, limit, expected)).await.unwrap_or(Err(ReadError::TooSlow))
+    let mut collected = pin!(collect(body, limit, expected));
+    // Most bodies are there already. Waiting for the others takes a timer, and more, in a box of its own.
+    match poll_fn(|cx| Poll::Ready(collected.as_mut().poll(cx))).await {
+        Poll::Ready(read) => read,
+        Poll::Pending => Box::pin(wait(collected, deadline, stopping)).await,
+    }
+}
+
+async fn wait(
+    collected: Pin<&mut impl Future<Output = Result<Bytes, ReadError>>>,
+    deadline: Instant,
+    stopping: impl Future<Output = ()>,
+) -> Result<Bytes, ReadError> {
+    tokio::select! {
+        biased;
+        read = timeout_at(deadline, collected) => read.unwrap_or(Err(ReadError::TooSlow)),
+        () = stopping => Err(ReadError::TooLate),
+    }
 }
 
 /// The most that is reserved for a body because its length was declared; what has not arrived may never.
@@ -218,7 +237,7 @@ impl std::fmt::Debug for ResponseBody {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::VecDeque;
+    use std::{collections::VecDeque, future::pending};
 
     use http_body_util::StreamBody;
 
@@ -242,7 +261,7 @@ mod tests {
             headers.insert(http::header::CONTENT_LENGTH, declared.into());
         }
         let deadline = Instant::now() + Duration::from_secs(1);
-        read(&headers, chunks(sizes), limit, deadline).await.map(|bytes| bytes.len())
+        read(&headers, chunks(sizes), limit, deadline, pending()).await.map(|bytes| bytes.len())
     }
 
     #[tokio::test]
@@ -274,7 +293,7 @@ mod tests {
             }
         }
         let deadline = Instant::now() + Duration::from_secs(60);
-        let read = read(&HeaderMap::new(), StreamBody::new(Never), 10, deadline).await;
+        let read = read(&HeaderMap::new(), StreamBody::new(Never), 10, deadline, pending()).await;
         assert_eq!(read, Err(ReadError::TooSlow));
         assert_eq!(Instant::now(), deadline);
     }

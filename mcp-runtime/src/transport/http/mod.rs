@@ -90,12 +90,9 @@ async fn endpoint<B: Body>(
         return refuse(error.condition().http_status(), &error);
     }
     let deadline = arrived + limits.request_timeout;
-    let read = tokio::select! {
-        biased;
-        read = body::read(&parts.headers, body, limits.max_body_bytes, deadline) => read,
-        // What has not arrived by now would be refused anyway.
-        () = engine.shared.lifecycle.reached(Phase::Draining) => Err(ReadError::TooLate),
-    };
+    // What has not arrived when the server stops would be refused anyway.
+    let stopping = engine.shared.lifecycle.reached(Phase::Draining);
+    let read = body::read(&parts.headers, body, limits.max_body_bytes, deadline, stopping).await;
     let bytes = match read {
         Ok(bytes) => bytes,
         Err(ReadError::TooLate) => {
