@@ -11,9 +11,10 @@ mod probe;
 mod reply;
 mod served;
 
-use std::time::Duration;
+use std::{net::SocketAddr, time::Duration};
 
 use mcp_runtime::{prelude::Endpoint, registry::BuildError, server::ServerBuilder};
+use tokio::net::TcpStream;
 
 pub use self::{
     connection::Connection,
@@ -45,6 +46,15 @@ pub fn build_error(builder: ServerBuilder) -> BuildError {
 #[must_use]
 pub const fn seconds(seconds: u64) -> Duration {
     Duration::from_secs(seconds)
+}
+
+/// Waits until nobody listens at an address any more.
+///
+/// # Panics
+/// If somebody still does after a while.
+pub async fn no_longer_listening(address: SocketAddr) {
+    let wait = async { while TcpStream::connect(address).await.is_ok() {} };
+    assert!(tokio::time::timeout(seconds(20), wait).await.is_ok(), "{address} is still open");
 }
 
 /// Waits until something is so; for what other tasks do in their own time.

@@ -4,11 +4,10 @@
 
 use std::{net::SocketAddr, process::Stdio};
 
-use mcp_tests::{Connection, Event, Message};
+use mcp_tests::{Connection, Event, Message, no_longer_listening};
 use serde_json::json;
 use tokio::{
     io::{AsyncBufReadExt, AsyncWriteExt, BufReader},
-    net::TcpStream,
     process::{Child, Command},
 };
 
@@ -40,7 +39,7 @@ async fn ends_on(name: &str) {
 
     signal(&process, name).await;
     // It listens no more, and its work goes on.
-    while TcpStream::connect(address).await.is_ok() {}
+    no_longer_listening(address).await;
     let mut input = process.stdin.take().expect("its input");
     input.write_all(b"go on\n").await.expect("it reads");
     let answer = connection.event().await.and_then(Event::into_message).expect("an answer");

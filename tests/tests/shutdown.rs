@@ -6,7 +6,7 @@ use std::sync::{
 };
 
 use mcp_runtime::{McpServer, prelude::*, server::ServerBuilder};
-use mcp_tests::{Event, Local, Message, Probe, Served, eventually, seconds};
+use mcp_tests::{Connection, Event, Local, Message, Probe, Served, eventually, no_longer_listening, seconds};
 use serde_json::json;
 use tokio::{task::JoinHandle, time::Instant};
 
@@ -285,10 +285,7 @@ async fn serving_ends_when_the_server_does() {
 
     let ending = tokio::spawn(async move { handle.shutdown().await });
     assert!(idle.is_closed().await, "a connection without a request has no reason to stay");
-    let mut refused = false;
-    while !refused {
-        refused = tokio::net::TcpStream::connect(address).await.is_err();
-    }
+    no_longer_listening(address).await;
     probe.permit();
     let reply = busy.reply().await;
     assert_eq!(reply.text(), "None");
@@ -309,7 +306,7 @@ async fn a_server_may_serve_two_listeners_and_ends_at_both() {
         serving.push(tokio::spawn(server.clone().serve_with(listener)));
     }
     for address in addresses {
-        let mut connection = mcp_tests::Connection::open(address).await;
+        let mut connection = Connection::open(address).await;
         connection.send(&Message::request("tools/list")).await;
         assert_eq!(connection.reply().await.status, 200);
     }
