@@ -5,7 +5,7 @@ use std::io;
 use bytes::Bytes;
 use http::{Request, StatusCode};
 use http_body_util::{BodyExt, Full};
-use hyper::client::conn::http2::{SendRequest, handshake};
+use hyper::client::conn::http2::{self, SendRequest, handshake};
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use mcp_tests::{Message, Served, eventually, seconds};
 use serde_json::{Value, json};
@@ -235,6 +235,22 @@ async fn a_stream_that_http_2_resets_cancels_its_call() {
     // The connection goes on.
     let (status, _) = over_http2(&mut sender, modern(echo("x"), "localhost")).await;
     assert_eq!(status, 200);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_answer_that_http_2_does_not_read_ends_its_connection() {
+    let served = Served::in_memory(server());
+    let pipe = TokioIo::new(served.pipe(1 << 20));
+    let mut client = http2::Builder::new(TokioExecutor::new());
+    let (mut sender, connection) = client.initial_stream_window_size(1 << 16).handshake(pipe).await.unwrap();
+    let connection = tokio::spawn(connection);
+    let large = modern(echo(&"x".repeat(1 << 20)), "localhost");
+    let unread = sender.send_request(large).await.unwrap();
+    let began = tokio::time::Instant::now();
+    let ended = tokio::time::timeout(seconds(120), connection).await;
+    assert!(ended.is_ok(), "it is kept alive for an answer that nobody reads");
+    assert!((29..=31).contains(&began.elapsed().as_secs()), "{:?}", began.elapsed());
+    drop(unread);
 }
 
 #[tokio::test(start_paused = true)]

@@ -22,11 +22,11 @@ pub(super) struct Activity {
     unread: Mutex<Unread>,
 }
 
-/// Finished answers of which nothing was sent yet: on HTTP/2 the peer decides when.
+/// Finished answers that were not taken to the end yet: on HTTP/2 the peer decides when.
 #[derive(Debug, Default)]
 struct Unread {
     answers: usize,
-    /// When the last of them was taken, or the first one came.
+    /// When something of one was taken last, or the first one came.
     since: Option<Instant>,
 }
 
@@ -83,7 +83,7 @@ impl Activity {
         }
     }
 
-    /// Waits until finished answers have waited for `timeout` without any of them being taken.
+    /// Waits until finished answers have waited for `timeout` without anything of any of them being taken.
     #[cfg(any(test, feature = "http2"))]
     pub(super) async fn stalled(&self, timeout: Duration) {
         loop {
@@ -117,7 +117,14 @@ impl Ticket {
         self.unread = true;
     }
 
-    /// The answer is being taken.
+    /// A part of the answer is being taken.
+    pub(super) fn partly_taken(&self) {
+        if self.unread {
+            self.activity.unread().since = Some(Instant::now());
+        }
+    }
+
+    /// The rest of the answer is being taken.
     pub(super) fn taken(&mut self) {
         if std::mem::take(&mut self.unread) {
             let mut unread = self.activity.unread();

@@ -131,6 +131,8 @@ impl<B: Body> Chunks<'_, B> {
 pub struct ResponseBody {
     inner: Inner,
     ticket: Option<Ticket>,
+    /// The most bytes of a whole message that are handed over at once.
+    piece: usize,
 }
 
 enum Inner {
@@ -159,12 +161,22 @@ impl KeepAlive {
 
 impl ResponseBody {
     pub(super) fn whole(bytes: impl Into<Bytes>) -> Self {
-        Self { inner: Inner::Whole(bytes.into()), ticket: None }
+        Self::new(Inner::Whole(bytes.into()))
     }
 
     pub(super) fn stream(calls: CallStream, keep_alive: Option<Duration>) -> Self {
         let keep_alive = keep_alive.map(|every| KeepAlive { every, idle: Box::pin(sleep(every)) });
-        Self { inner: Inner::Stream(Box::new(EventStream { calls, keep_alive })), ticket: None }
+        Self::new(Inner::Stream(Box::new(EventStream { calls, keep_alive })))
+    }
+
+    fn new(inner: Inner) -> Self {
+        Self { inner, ticket: None, piece: usize::MAX }
+    }
+
+    /// Hands a whole message over in pieces, as the peer takes them: what HTTP/2 was given, it keeps until then.
+    #[cfg(feature = "http2")]
+    pub(super) fn in_pieces(self) -> Self {
+        Self { piece: 64 << 10, ..self }
     }
 
     /// Keeps the request's ticket until all is handed over.
@@ -205,12 +217,18 @@ impl Body for ResponseBody {
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
-        if let Some(ticket) = &mut self.ticket {
-            ticket.taken();
-        }
-        match &mut self.inner {
+        let Self { inner, ticket, piece } = &mut *self;
+        match inner {
             Inner::Whole(bytes) if bytes.is_empty() => Poll::Ready(None),
-            Inner::Whole(bytes) => Poll::Ready(Some(Ok(Frame::data(std::mem::take(bytes))))),
+            Inner::Whole(bytes) => {
+                let piece = bytes.split_to(bytes.len().min(*piece));
+                match ticket {
+                    Some(ticket) if bytes.is_empty() => ticket.taken(),
+                    Some(ticket) => ticket.partly_taken(),
+                    None => {}
+                }
+                Poll::Ready(Some(Ok(Frame::data(piece))))
+            }
             Inner::Stream(stream) => {
                 stream.poll_next(cx).map(|chunk| chunk.map(|chunk| Ok(Frame::data(chunk))))
             }

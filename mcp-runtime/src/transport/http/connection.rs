@@ -89,7 +89,11 @@ where
             async move {
                 // In a box of its own while it runs: it is large, and hyper keeps a place for it on every connection.
                 let response = Box::pin(service.respond(request)).await;
-                Ok::<_, Infallible>(response.map(|body| body.with_ticket(ticket)))
+                let response = response.map(|body| body.with_ticket(ticket));
+                #[cfg(feature = "http2")]
+                let response =
+                    response.map(|body| if version == Version::Http2 { body.in_pieces() } else { body });
+                Ok::<_, Infallible>(response)
             }
         }
     });
