@@ -11,6 +11,7 @@ use std::{
 use mcp_runtime::{McpServer, RateLimit, RateLimited, prelude::*, server::ServerBuilder};
 use mcp_tests::{Local, Message, Probe, eventually, seconds};
 use serde_json::json;
+use tokio::time::Instant;
 
 #[mcp_endpoint(path = "/mcp", name = "capacity", version = "1.0.0")]
 struct Shop;
@@ -74,9 +75,10 @@ async fn without_a_place_or_a_queue_a_call_is_refused_at_once() {
     let local = bounded(&probe, 1, 0);
     let running = tokio::spawn(local.open(&led("first")));
     probe.noted("first starts").await;
+    let began = Instant::now();
     for message in [quick(), Message::read("shop://door")] {
         let reply = local.send(&message).await;
-        assert_eq!(reply.refusal(), (503, -32603));
+        assert_eq!((reply.refusal(), began.elapsed()), ((503, -32603), seconds(0)));
         assert_eq!(reply.header("retry-after"), Some("1"));
         assert_eq!(reply.json()["id"], 1);
     }
@@ -106,7 +108,9 @@ async fn the_queue_is_first_come_first_served_and_refuses_what_does_not_fit() {
         calls.push(tokio::spawn(local.open(&led(name))));
         eventually("it has arrived", || local.handle().running() + local.handle().waiting() == at + 1).await;
     }
+    let began = Instant::now();
     assert_eq!(local.send(&quick()).await.refusal(), (503, -32603));
+    assert_eq!(began.elapsed(), seconds(0), "it did not wait");
     assert_eq!((local.handle().running(), local.handle().waiting()), (1, 2));
     for call in calls {
         probe.permit();
@@ -124,7 +128,7 @@ async fn a_deadline_in_the_queue_is_a_503_and_the_handler_never_runs() {
     let local = Local::new(builder.request_timeout(seconds(30)).cancellation_grace(None));
     let first = tokio::spawn(local.open(&led("first")));
     probe.noted("first starts").await;
-    let began = tokio::time::Instant::now();
+    let began = Instant::now();
     let waiting = led("second");
     let (second, first) = tokio::join!(local.send(&waiting), first);
     assert_eq!(second.refusal(), (503, -32603));

@@ -106,15 +106,17 @@ impl Cancelling {
     /// Gives its token away.
     #[mcp_tool]
     async fn leaking(
+        progress: Option<ProgressReporter>,
         token: CancellationToken,
         State(kept): State<Kept>,
         State(probe): State<Probe>,
-    ) -> &'static str {
+    ) -> Result<&'static str, ToolError> {
         token.on_cancel(move |_| probe.note("never")).detach();
+        progress.report(1).await?;
         if let Ok(mut kept) = kept.0.lock() {
             *kept = Some(token);
         }
-        "done"
+        Ok("done")
     }
 
     /// Blocks its thread until somebody lets it go.

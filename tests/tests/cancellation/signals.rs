@@ -85,12 +85,19 @@ async fn a_normal_end_is_no_cancellation_then_or_later() {
     let (kept, probe) = (Kept::default(), Probe::new());
     let builder = McpServer::builder().endpoint(Cancelling);
     let local = Local::new(builder.state(probe.clone()).state(kept.clone()).state(Release::default()));
-    let reply = local.send(&call("leaking")).await;
-    assert_eq!(reply.text(), "done");
+    let not_cancelled = || {
+        let token = kept.0.lock().unwrap().take().unwrap();
+        assert_eq!((token.is_cancelled(), token.reason(), token.check()), (false, None, Ok(())));
+        token
+    };
+    assert_eq!(local.send(&call("leaking")).await.text(), "done");
+    let plain = not_cancelled();
+    // Nobody reads this answer; its handler has ended all the same.
+    drop(local.open(&call("leaking").progress_token("p")).await);
+    let streamed = not_cancelled();
     tokio::time::sleep(seconds(120)).await;
     local.handle().shutdown().await;
-    let token = kept.0.lock().unwrap().take().unwrap();
-    assert_eq!((token.is_cancelled(), token.reason(), token.check()), (false, None, Ok(())));
+    assert_eq!([plain.reason(), streamed.reason()], [None, None]);
     assert_eq!(probe.notes(), [""; 0]);
 }
 
