@@ -7,16 +7,24 @@ use std::{
     time::Duration,
 };
 
-use mcp_runtime::prelude::*;
+use mcp_runtime::{
+    prelude::*,
+    subscription::{Change, allow_all},
+};
 use schemars::JsonSchema;
 use serde::Serialize;
 
 /// Measures what a call costs.
-#[mcp_endpoint(path = "/mcp", name = "bench", version = "1.0.0")]
+#[mcp_endpoint(path = "/mcp", name = "bench", version = "1.0.0", changes(tools, updates), subscribable = any)]
 #[derive(Default)]
 struct Bench {
     started: AtomicU64,
     cancelled: AtomicU64,
+}
+
+/// Any URI may be subscribed to.
+fn any(_: &str) -> bool {
+    true
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -96,11 +104,14 @@ impl Bench {
         Json(Sleeps { started: self.started.load(Relaxed), cancelled: self.cancelled.load(Relaxed) })
     }
 
-    /// Announces changes of a resource.
+    /// Announces changes of a resource, or of the list of tools.
     #[mcp_tool]
-    async fn publish(uri: String, times: u64) -> Json<Published> {
-        let _ = uri;
-        Json(Published { published: times })
+    async fn publish(uri: String, times: u64, publisher: Publisher) -> Result<Json<Published>, ToolError> {
+        let change = if uri == "tools" { Change::Tools } else { Change::resource(&uri)? };
+        for _ in 0..times {
+            publisher.publish(&change)?;
+        }
+        Ok(Json(Published { published: times }))
     }
 }
 
@@ -144,6 +155,11 @@ async fn main() -> Result<(), ServeError> {
         std::process::exit(2);
     };
     let server = McpServer::from_annotations().endpoint(Bench::default());
-    // As many as the benchmark opens: one a stream.
-    server.max_connections(20_000).serve(address).await
+    // As many as the benchmark opens: a connection for each stream.
+    server
+        .subscription_authorizer(allow_all())
+        .max_listen_streams(None)
+        .max_connections(20_000)
+        .serve(address)
+        .await
 }

@@ -86,6 +86,8 @@ use crate::attribute::OperationKind;
 /// | `ttl = "30s"` | how long clients may keep its lists |
 /// | `scope = "public"` or `"private"` | whether a cache may share them |
 /// | `extra_arguments = "refuse"` or `"ignore"` | what its tools do with arguments that their schemas don't name |
+/// | `changes(tools, prompts, resources, updates)` | what clients may subscribe to: changes of its lists, and updates of single resources |
+/// | `subscribable = path` | a `fn(&str) -> bool`: URIs that may be subscribed to although no resource or template serves them |
 /// | `crate = path` | where `mcp_runtime` is found |
 ///
 /// A struct without fields needs nothing more. One with fields is handed to the server as an instance, which all calls

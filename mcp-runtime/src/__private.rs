@@ -12,7 +12,7 @@ pub use crate::{
         prompt_return, resource_parameter, resource_return, run_blocking as blocking, tool_argument,
         tool_parameter, tool_return,
     },
-    protocol::Revision,
+    protocol::{ChangeKind, Revision},
     registry::{
         CacheDescriptor, Capabilities, CompletionDescriptor, CompletionTarget, DeclaredEndpoint,
         EndpointDescriptor, EndpointId, EndpointRef, ExtraArguments, IconDescriptor, Instance,

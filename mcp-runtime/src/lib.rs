@@ -26,17 +26,19 @@
 //! - [`handler`]: what a handler is given and may return.
 //! - [`registry`]: endpoints as data; filling one by hand.
 //! - [`server`]: building and serving.
+//! - [`subscription`]: being told of changes.
 //! - [`testing`]: a client for the tests of your own server.
 //! - [`protocol`]: the wire as data.
 //! - [`transport`]: byte streams.
 //!
-//! Rooms import one way: protocol ← handler ← registry ← engine ← transport ← server.
+//! Rooms import one way: protocol ← handler ← registry ← subscription ← engine ← transport ← server.
 
 mod engine;
 pub mod handler;
 pub mod protocol;
 pub mod registry;
 pub mod server;
+pub mod subscription;
 pub mod testing;
 pub mod transport;
 
@@ -72,5 +74,6 @@ pub mod prelude {
             ToolHints,
         },
         server::{ServeError, ServerBuilder, ServerHandle},
+        subscription::{ChangeKind, ChangePublisher, Publisher},
     };
 }

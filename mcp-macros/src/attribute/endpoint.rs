@@ -25,7 +25,20 @@ pub struct EndpointAttribute {
     pub revisions: Vec<Revision>,
     pub cache: Option<Cache>,
     pub extra_arguments: Option<ExtraArguments>,
+    pub changes: Vec<Change>,
+    pub subscribable: Option<Path>,
 }
+
+/// A family of changes, as the runtime spells its variant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Change(pub &'static str);
+
+const CHANGES: [(&str, Change); 4] = [
+    ("tools", Change("Tools")),
+    ("prompts", Change("Prompts")),
+    ("resources", Change("Resources")),
+    ("updates", Change("Updates")),
+];
 
 /// A revision of the protocol, as the runtime spells its variant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,6 +66,8 @@ impl EndpointAttribute {
             revisions: revisions(&mut keys),
             cache: Cache::read(&mut keys),
             extra_arguments: ExtraArguments::read(&mut keys),
+            changes: changes(&mut keys),
+            subscribable: keys.path("subscribable", "may_be_heard"),
             runtime: keys.path("crate", "path::to::mcp_runtime"),
         };
         keys.finish();
@@ -73,6 +88,20 @@ impl ImplAttribute {
         keys.finish();
         attribute
     }
+}
+
+fn changes(keys: &mut Keys<'_>) -> Vec<Change> {
+    let mut changes = Vec::new();
+    for word in keys.words("changes", "tools, updates").unwrap_or_default() {
+        let known = CHANGES.iter().map(|(name, _)| *name);
+        match CHANGES.iter().find(|(name, _)| word == name) {
+            Some((_, change)) => changes.push(*change),
+            None => {
+                keys.errors.error(&word, not_one_of("changes", &word.to_string(), known, str::to_owned));
+            }
+        }
+    }
+    changes
 }
 
 fn revisions(keys: &mut Keys<'_>) -> Vec<Revision> {

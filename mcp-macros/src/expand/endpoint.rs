@@ -20,6 +20,8 @@ pub fn declaration(item: &ItemStruct, attribute: &EndpointAttribute, span: Span)
     let description = description(attribute.description.as_ref(), docs::description(&item.attrs).as_ref());
     let icons = rt.icons(&attribute.icons);
     let revisions = attribute.revisions.iter().map(|revision| format_ident!("{}", revision.0));
+    let changes = attribute.changes.iter().map(|change| format_ident!("{}", change.0));
+    let subscribable = option(attribute.subscribable.as_ref());
     let cache = rt.cache(attribute.cache);
     let extra_arguments = rt.extra_arguments(attribute.extra_arguments);
     let origin = rt.origin(span, &ident.unraw().to_string());
@@ -41,6 +43,8 @@ pub fn declaration(item: &ItemStruct, attribute: &EndpointAttribute, span: Span)
                 revisions: &[#(#rt::Revision::#revisions),*],
                 cache: #cache,
                 extra_arguments: #extra_arguments,
+                changes: &[#(#rt::ChangeKind::#changes),*],
+                subscribable: #subscribable,
                 origin: #origin,
                 construct: #construct,
             };
@@ -71,7 +75,8 @@ mod tests {
     #[test]
     fn a_unit_struct_is_constructed() {
         let keys = quote! {
-            path = "/mcp", name = "catalog", version = "1.0.0", revisions("2026-07-28"), ttl = "1h", scope = "public"
+            path = "/mcp", name = "catalog", version = "1.0.0", revisions("2026-07-28"), ttl = "1h", scope = "public",
+            changes(tools, updates), subscribable = heard
         };
         let expansion = text(item::endpoint(
             keys,
@@ -86,6 +91,8 @@ mod tests {
             "description:::core::option::Option::Some(\"Spareparts.\")",
             "revisions:&[::mcp_runtime::__private::Revision::V2026_07_28]",
             "ttl_ms:3600000u64",
+            "changes:&[::mcp_runtime::__private::ChangeKind::Tools,::mcp_runtime::__private::ChangeKind::Updates]",
+            "subscribable:::core::option::Option::Some(heard)",
             "Some(||::mcp_runtime::__private::new_instance(Catalog{}))",
             "Registration::Endpoint(__DESCRIPTOR)",
         ] {

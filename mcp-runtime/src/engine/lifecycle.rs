@@ -34,6 +34,12 @@ pub struct ShutdownReport {
     /// that is dropped waits for its blocking functions: to end without them, end the process, or use
     /// `tokio::runtime::Runtime::shutdown_background`.
     pub residual: usize,
+    /// Subscriptions that were open when it began.
+    pub subscriptions: usize,
+    /// Those whose end nobody read.
+    pub subscriptions_cut: usize,
+    /// Whether closing the registration at the publisher failed, or was not over in time.
+    pub registration_left: bool,
     /// Connections that were closed before their time.
     pub connections_closed: usize,
     /// How long it took.
@@ -44,7 +50,12 @@ impl ShutdownReport {
     /// Whether everything ended by itself.
     #[must_use]
     pub fn is_graceful(&self) -> bool {
-        self.cancelled == 0 && self.dropped == 0 && self.residual == 0 && self.connections_closed == 0
+        self.cancelled == 0
+            && self.dropped == 0
+            && self.residual == 0
+            && self.subscriptions_cut == 0
+            && !self.registration_left
+            && self.connections_closed == 0
     }
 }
 

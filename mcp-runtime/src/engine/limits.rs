@@ -2,7 +2,10 @@
 
 use std::time::Duration;
 
-use crate::registry::BuildFault;
+use crate::{
+    registry::BuildFault,
+    subscription::{Bounds, FilterBounds},
+};
 
 /// The bounds of a server.
 ///
@@ -31,6 +34,23 @@ pub struct Limits {
     pub write_timeout: Duration,
     /// How many items a page of a list has: 1,000.
     pub list_page: usize,
+    /// How many subscriptions are open at once: 1,000. `None`: no bound. Above: HTTP 503.
+    pub max_listen_streams: Option<usize>,
+    /// How many of them one identified caller has at one endpoint: 32. `None`: no bound. Anonymous callers share
+    /// `max_listen_streams` only.
+    pub max_listen_streams_per_caller: Option<usize>,
+    /// How long a subscription may be open: 24 h. Then it ends gracefully.
+    pub listen_lifetime: Duration,
+    /// The longest that a permission to listen holds before it is checked again: 1 min.
+    pub max_lease: Duration,
+    /// How long an authorizer may take to check a subscription: 5 s. Then it is refused.
+    pub authorization_timeout: Duration,
+    /// How many subscriptions are checked at once, when they are opened and when they are renewed: 64 each.
+    pub max_authorization_checks: usize,
+    /// How many resources one subscription may name: 1,024.
+    pub max_subscribed_resources: usize,
+    /// The most bytes of the URI of a subscribed resource: 8 KiB.
+    pub max_subscribed_uri_bytes: usize,
     /// How long running work may finish after shutdown begins: 15 s.
     pub graceful_shutdown: Duration,
     /// How long cancelled work may take to end after that: 3 s.
@@ -56,6 +76,14 @@ impl Default for Limits {
             keep_alive: Some(Duration::from_secs(15)),
             write_timeout: Duration::from_secs(30),
             list_page: 1000,
+            max_listen_streams: Some(1000),
+            max_listen_streams_per_caller: Some(32),
+            listen_lifetime: Duration::from_secs(24 * 60 * 60),
+            max_lease: Duration::from_secs(60),
+            authorization_timeout: Duration::from_secs(5),
+            max_authorization_checks: 64,
+            max_subscribed_resources: 1024,
+            max_subscribed_uri_bytes: 8 << 10,
             graceful_shutdown: Duration::from_secs(15),
             forced_shutdown: Duration::from_secs(3),
             header_read_timeout: Duration::from_secs(30),
@@ -71,6 +99,24 @@ impl Limits {
     /// The longest duration: a year. Clocks can't add much more.
     pub(crate) const LONGEST: Duration = Duration::from_secs(365 * 24 * 60 * 60);
 
+    /// Those of subscriptions.
+    pub(crate) fn subscriptions(&self) -> Bounds {
+        Bounds {
+            streams: self.max_listen_streams,
+            per_caller: self.max_listen_streams_per_caller,
+            lifetime: self.listen_lifetime,
+            max_lease: self.max_lease,
+            authorization_timeout: self.authorization_timeout,
+            checks: self.max_authorization_checks,
+            keep_alive: self.keep_alive,
+            write_timeout: self.write_timeout,
+            filter: FilterBounds {
+                uris: self.max_subscribed_resources,
+                uri_bytes: self.max_subscribed_uri_bytes,
+            },
+        }
+    }
+
     /// What contradicts itself.
     pub(crate) fn check(&self, faults: &mut Vec<BuildFault>) {
         let mut fault = |message: String| faults.push(BuildFault::new(message));
@@ -81,6 +127,7 @@ impl Limits {
             ("progress_queue", self.progress_queue),
             ("list_page", self.list_page),
             ("max_connections", self.max_connections),
+            ("max_authorization_checks", self.max_authorization_checks),
         ] {
             if value == 0 {
                 fault(format!("`{name}` is 0: nothing could be served; set at least 1"));
@@ -91,6 +138,9 @@ impl Limits {
             ("write_timeout", Some(self.write_timeout)),
             ("header_read_timeout", Some(self.header_read_timeout)),
             ("keep_alive", self.keep_alive),
+            ("listen_lifetime", Some(self.listen_lifetime)),
+            ("max_lease", Some(self.max_lease)),
+            ("authorization_timeout", Some(self.authorization_timeout)),
         ] {
             if value == Some(Duration::ZERO) {
                 fault(format!("`{name}` is zero; set a duration above it"));
@@ -101,6 +151,9 @@ impl Limits {
             ("write_timeout", self.write_timeout),
             ("header_read_timeout", self.header_read_timeout),
             ("cancellation_grace", self.cancellation_grace.unwrap_or_default()),
+            ("listen_lifetime", self.listen_lifetime),
+            ("max_lease", self.max_lease),
+            ("authorization_timeout", self.authorization_timeout),
             ("graceful_shutdown", self.graceful_shutdown),
             ("forced_shutdown", self.forced_shutdown),
         ] {
@@ -122,6 +175,16 @@ impl Limits {
             fault(format!(
                 "`max_blocking_handlers` ({}) can't exceed `max_concurrent_handlers` ({}), which counts them too",
                 self.max_blocking_handlers, self.max_concurrent_handlers
+            ));
+        }
+        if self.max_authorization_checks > tokio::sync::Semaphore::MAX_PERMITS {
+            fault(format!("`max_authorization_checks` ({}) is too large", self.max_authorization_checks));
+        }
+        // Keys of a stream are counted in 16 bits, three of which are the lists.
+        if self.max_subscribed_resources > usize::from(u16::MAX) - 3 {
+            fault(format!(
+                "`max_subscribed_resources` ({}) is too large: set at most 65532",
+                self.max_subscribed_resources
             ));
         }
         if self.max_connections > tokio::sync::Semaphore::MAX_PERMITS {

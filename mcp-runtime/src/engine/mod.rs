@@ -10,13 +10,13 @@ mod headers;
 mod invoke;
 mod lifecycle;
 mod limits;
-mod panic;
+mod listen;
 mod rate_limit;
 mod request;
 mod revision;
 mod target;
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use http::{Extensions, HeaderMap};
 use tokio::{sync::Semaphore, time::Instant};
@@ -38,8 +38,9 @@ pub use self::{
     rate_limit::{RateLimit, RateLimited},
 };
 use crate::{
-    handler::{CancellationToken, Framing, StateMap},
+    handler::{CancellationToken, Framing, StateMap, panic},
     registry::catalog::Catalog,
+    subscription::{Hub, Registration, Subscription},
 };
 
 /// What all requests of a server share.
@@ -52,6 +53,9 @@ pub(crate) struct Shared {
     pub admission: AdmissionChoice,
     pub request_limit: Option<Arc<dyn DynRateLimit>>,
     pub tool_limit: Option<Arc<dyn DynRateLimit>>,
+    pub subscriptions: Arc<Hub>,
+    /// The server's place among its publisher's listeners; closed when it shuts down.
+    pub registration: Mutex<Option<Registration>>,
 }
 
 /// One endpoint's engine; clones share it.
@@ -59,6 +63,8 @@ pub(crate) struct Shared {
 pub(crate) struct Engine {
     pub shared: Arc<Shared>,
     pub catalog: Arc<Catalog>,
+    /// Its place among the endpoints of the server.
+    pub number: usize,
 }
 
 /// A request as a transport received it.
@@ -113,4 +119,6 @@ pub(crate) enum Reply {
     Accepted,
     /// A stream of messages, the last of which is the answer.
     Stream(CallStream),
+    /// A subscription, whose first message is its acknowledgement.
+    Subscription(Subscription),
 }

@@ -147,8 +147,11 @@ impl Engine {
         let caller = self.admit(envelope, &carried, revision, arrived).await?;
         // Admission may have taken its time.
         self.check_running()?;
-        let target = Target::find(&self.catalog, envelope)?;
         let request = Admitted { id, envelope, meta, revision, caller, arrived };
+        if envelope.method == "subscriptions/listen" && !self.catalog.changes.is_empty() {
+            return Box::pin(self.listen(request, carried)).await;
+        }
+        let target = Target::find(&self.catalog, envelope)?;
         match self.start(request, target, carried)? {
             Started::Answered(reply) => Ok(reply),
             Started::Handler(prepared) => self.run(prepared, envelope).await,

@@ -41,6 +41,10 @@ impl Caller {
         self.id.as_deref()
     }
 
+    pub(crate) fn shared_id(&self) -> Option<&Arc<str>> {
+        self.id.as_ref()
+    }
+
     /// Whether nothing is known of the caller.
     #[must_use]
     pub fn is_anonymous(&self) -> bool {

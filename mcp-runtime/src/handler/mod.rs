@@ -14,6 +14,7 @@ mod invocation;
 mod log;
 mod outbox;
 mod output;
+pub(crate) mod panic;
 mod parameter;
 mod progress;
 mod state;

@@ -32,6 +32,19 @@ impl Framing {
         }
         out.extend_from_slice(self.after);
     }
+
+    /// Whether there is room for comments between the messages.
+    #[must_use]
+    pub fn has_comments(self) -> bool {
+        self == Self::SSE
+    }
+
+    /// Appends a comment, which keeps the connection alive and says nothing.
+    pub fn write_comment(self, out: &mut Vec<u8>) {
+        if self.has_comments() {
+            out.extend_from_slice(b":\n\n");
+        }
+    }
 }
 
 /// Whole frames, one behind the other, in the order in which they were accepted.

@@ -12,9 +12,11 @@ mod frame;
 mod headers;
 mod id;
 mod json;
+mod listen;
 mod log;
 mod member;
 mod meta;
+mod normal;
 mod overlap;
 mod params;
 mod resource;
@@ -41,9 +43,14 @@ pub use headers::{
 };
 pub use id::{NotAnId, ProgressToken, RequestId};
 pub use json::{write_f64, write_i64, write_string, write_u64};
+pub use listen::{
+    ChangeKind, ListenFilter, write_acknowledged, write_cancelled, write_list_changed, write_listen_result,
+    write_resource_updated,
+};
 pub use log::LogLevel;
 pub use member::{JsonType, Member};
 pub use meta::{Meta, MetaMap, TraceContext, keys};
+pub use normal::normal_uri;
 pub use params::{Arguments, CompletionArgument, CompletionContext, Params, Reference, ReferenceTarget};
 pub use resource::{EmbeddedResource, Icon, IconTheme, ResourceBody, ResourceContents, ResourceLink};
 pub use result::{CacheHint, CacheScope, Completion, PromptResult, ReadResult, write_response};

@@ -14,7 +14,7 @@ use super::{
     closure::Runner,
     constraints::{Validator, any_keyword},
     descriptor::{Capabilities, ExtraArguments},
-    endpoint::Endpoint,
+    endpoint::{Endpoint, Subscribable},
     fault::BuildFault,
     lists::{self, Pages, write_list_end},
     mirror::{MirroredHeader, mirrored_headers},
@@ -23,7 +23,7 @@ use super::{
 };
 use crate::{
     handler::{EndpointInfo, StateMap},
-    protocol::{CacheHint, ListKind, ReferenceTarget, Revision, UriTemplate, write_string},
+    protocol::{CacheHint, ChangeKind, ListKind, ReferenceTarget, Revision, UriTemplate, write_string},
 };
 
 /// A year is as good as for ever, and clocks can't add much more.
@@ -71,6 +71,9 @@ pub(crate) struct Catalog {
     pub server_info: Arc<str>,
     pub revisions: Vec<Revision>,
     pub discover: Bytes,
+    /// What clients may subscribe to.
+    pub changes: Vec<ChangeKind>,
+    subscribable: Option<Subscribable>,
     pub tools: HashMap<Arc<str>, Arc<ToolEntry>>,
     pub prompts: HashMap<Arc<str>, PromptEntry>,
     resources: HashMap<Arc<str>, ResourceEntry>,
@@ -141,7 +144,7 @@ impl Catalog {
                 }
             }
         }
-        let serves_resources = !endpoint.resources.is_empty() || !endpoint.resource_lists.is_empty();
+        let serves_resources = serves_resources(endpoint);
 
         let mut completions = HashMap::new();
         for completion in &endpoint.completions {
@@ -161,9 +164,11 @@ impl Catalog {
                 version: endpoint.version.as_str().into(),
             }),
             discover: discover(endpoint, &revisions),
+            changes: endpoint.changes.clone(),
+            subscribable: endpoint.subscribable.clone(),
             revisions,
-            tool_pages: (!tool_items.is_empty()).then(|| pages(ListKind::Tools, &tool_items)),
-            prompt_pages: (!prompt_items.is_empty()).then(|| pages(ListKind::Prompts, &prompt_items)),
+            tool_pages: serves_tools(endpoint).then(|| pages(ListKind::Tools, &tool_items)),
+            prompt_pages: serves_prompts(endpoint).then(|| pages(ListKind::Prompts, &prompt_items)),
             resource_pages: serves_resources.then(|| pages(ListKind::Resources, &resource_items)),
             template_pages: serves_resources.then(|| pages(ListKind::ResourceTemplates, &template_items)),
             tools,
@@ -184,6 +189,14 @@ impl Catalog {
         self.templates.iter().find_map(|(template, resource)| {
             template.match_uri(uri).map(|variables| Found { resource, variables })
         })
+    }
+
+    /// Whether updates of a resource can be told: it is served, as the client spells it or in its normal form, or the
+    /// endpoint accepts it all the same.
+    pub(crate) fn is_subscribable(&self, spelling: &str, normal: &str) -> bool {
+        self.resource(spelling).is_some()
+            || self.resource(normal).is_some()
+            || self.subscribable.as_ref().is_some_and(|subscribable| subscribable.accepts(normal))
     }
 
     /// What a completion is asked for, if that exists; a URI stands for the template that it matches.
@@ -299,19 +312,37 @@ fn tool_entry(tool: &Tool, endpoint: &Endpoint) -> Result<(ToolEntry, Value), Bu
     Ok((served, lists::tool(&tool.common, tool.hints, &input, output)))
 }
 
+fn serves_tools(endpoint: &Endpoint) -> bool {
+    !endpoint.tools.is_empty() || endpoint.changes.contains(&ChangeKind::Tools)
+}
+
+fn serves_prompts(endpoint: &Endpoint) -> bool {
+    !endpoint.prompts.is_empty() || endpoint.changes.contains(&ChangeKind::Prompts)
+}
+
+fn serves_resources(endpoint: &Endpoint) -> bool {
+    !endpoint.resources.is_empty()
+        || !endpoint.resource_lists.is_empty()
+        || endpoint.changes.iter().any(|kind| matches!(kind, ChangeKind::Resources | ChangeKind::Updates))
+}
+
 /// The result of `server/discover`.
 fn discover(endpoint: &Endpoint, revisions: &[Revision]) -> Bytes {
     let mut capabilities = Map::new();
-    let mut declare = |name: &str, served: bool| {
+    let mut declare = |name: &str, served: bool, flags: &[(&str, ChangeKind)]| {
         if served {
-            capabilities.insert(name.to_owned(), json!({}));
+            let flags = flags.iter().filter(|(_, kind)| endpoint.changes.contains(kind));
+            let flags: Map<String, Value> =
+                flags.map(|(flag, _)| ((*flag).to_owned(), true.into())).collect();
+            capabilities.insert(name.to_owned(), flags.into());
         }
     };
-    declare("tools", !endpoint.tools.is_empty());
-    declare("prompts", !endpoint.prompts.is_empty());
-    declare("resources", !endpoint.resources.is_empty() || !endpoint.resource_lists.is_empty());
-    declare("completions", !endpoint.completions.is_empty());
-    declare("logging", endpoint.operations().any(|common| common.needs().uses_logging()));
+    declare("tools", serves_tools(endpoint), &[("listChanged", ChangeKind::Tools)]);
+    declare("prompts", serves_prompts(endpoint), &[("listChanged", ChangeKind::Prompts)]);
+    let of_resources = [("subscribe", ChangeKind::Updates), ("listChanged", ChangeKind::Resources)];
+    declare("resources", serves_resources(endpoint), &of_resources);
+    declare("completions", !endpoint.completions.is_empty(), &[]);
+    declare("logging", endpoint.operations().any(|common| common.needs().uses_logging()), &[]);
     let names: Vec<&str> = revisions.iter().map(|revision| revision.as_str()).collect();
 
     let mut out = Vec::new();

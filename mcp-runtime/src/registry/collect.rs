@@ -11,7 +11,7 @@ use super::{
         CacheDescriptor, CompletionTarget, EndpointDescriptor, EndpointId, EndpointRef, Instance,
         OperationDescriptor, OperationKind, Origin, ParameterDescriptor, Registration,
     },
-    endpoint::Endpoint,
+    endpoint::{Endpoint, Subscribable},
     fault::BuildFault,
     operation::{
         Common, Completed, CompletionSource, Place, Prompt, PromptArgument, Resource, ResourceList, Tool,
@@ -144,6 +144,8 @@ fn from_declared(descriptor: &EndpointDescriptor) -> Endpoint {
         revisions: descriptor.revisions.to_vec(),
         cache: descriptor.cache.map(cache_hint).unwrap_or_default(),
         extra_arguments: descriptor.extra_arguments.unwrap_or_default(),
+        changes: descriptor.changes.to_vec(),
+        subscribable: descriptor.subscribable.map(Subscribable::new),
         ..Endpoint::empty(descriptor.path.to_owned(), Place::annotated(descriptor.origin))
     }
 }

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::{
     handler::{ArgumentReader, ErasedParam, HandlerFuture, Invocation},
-    protocol::Revision,
+    protocol::{ChangeKind, Revision},
 };
 
 pub use crate::handler::Instance;
@@ -180,6 +180,10 @@ pub struct EndpointDescriptor {
     pub cache: Option<CacheDescriptor>,
     /// What its tools do with unknown arguments.
     pub extra_arguments: Option<ExtraArguments>,
+    /// What its clients may subscribe to.
+    pub changes: &'static [ChangeKind],
+    /// Whether a URI may be subscribed to that nothing serves.
+    pub subscribable: Option<fn(&str) -> bool>,
     /// Where it was declared.
     pub origin: Origin,
     /// Makes the instance of a unit struct.

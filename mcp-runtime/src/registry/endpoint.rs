@@ -1,12 +1,32 @@
 //! An endpoint as data, filled by annotations or by hand.
 
-use std::panic::Location;
+use std::{fmt, panic::Location, sync::Arc};
 
 use super::{
     descriptor::{DeclaredEndpoint, EndpointId, ExtraArguments},
     operation::{Common, CompletionSource, Place, Prompt, Resource, ResourceList, Tool},
 };
-use crate::protocol::{CacheHint, Icon, Revision};
+use crate::protocol::{CacheHint, ChangeKind, Icon, Revision};
+
+/// Whether a URI may be subscribed to that nothing serves.
+#[derive(Clone)]
+pub(crate) struct Subscribable(Arc<dyn Fn(&str) -> bool + Send + Sync>);
+
+impl Subscribable {
+    pub(super) fn new(accepts: impl Fn(&str) -> bool + Send + Sync + 'static) -> Self {
+        Self(Arc::new(accepts))
+    }
+
+    pub(crate) fn accepts(&self, uri: &str) -> bool {
+        (self.0)(uri)
+    }
+}
+
+impl fmt::Debug for Subscribable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Subscribable").finish_non_exhaustive()
+    }
+}
 
 /// An MCP endpoint: an identity, and what it serves.
 ///
@@ -25,6 +45,8 @@ pub struct Endpoint {
     pub(crate) revisions: Vec<Revision>,
     pub(crate) cache: CacheHint,
     pub(crate) extra_arguments: ExtraArguments,
+    pub(crate) changes: Vec<ChangeKind>,
+    pub(crate) subscribable: Option<Subscribable>,
     pub(crate) place: Place,
     pub(crate) tools: Vec<Tool>,
     pub(crate) resources: Vec<Resource>,
@@ -53,6 +75,12 @@ impl Endpoint {
 
     /// Takes over another one's operations.
     pub(crate) fn extend(&mut self, other: Self) {
+        for kind in other.changes {
+            if !self.changes.contains(&kind) {
+                self.changes.push(kind);
+            }
+        }
+        self.subscribable = other.subscribable.or(self.subscribable.take());
         self.tools.extend(other.tools);
         self.resources.extend(other.resources);
         self.resource_lists.extend(other.resource_lists);
@@ -74,6 +102,8 @@ impl Endpoint {
             revisions: Vec::new(),
             cache: CacheHint::default(),
             extra_arguments: ExtraArguments::default(),
+            changes: Vec::new(),
+            subscribable: None,
             place,
             tools: Vec::new(),
             resources: Vec::new(),
@@ -150,6 +180,22 @@ impl Endpoint {
     #[must_use]
     pub fn extra_arguments(mut self, extra: ExtraArguments) -> Self {
         self.extra_arguments = extra;
+        self
+    }
+
+    /// What its clients may subscribe to. The server then needs a choice of who may: see
+    /// [`subscription_authorizer`](crate::server::ServerBuilder::subscription_authorizer).
+    #[must_use]
+    pub fn changes(mut self, kinds: impl IntoIterator<Item = ChangeKind>) -> Self {
+        self.changes = kinds.into_iter().collect();
+        self
+    }
+
+    /// Lets clients subscribe to URIs that none of its resources or templates serves, if `accepts` says so of their
+    /// normal form.
+    #[must_use]
+    pub fn subscribable(mut self, accepts: impl Fn(&str) -> bool + Send + Sync + 'static) -> Self {
+        self.subscribable = Some(Subscribable::new(accepts));
         self
     }
 

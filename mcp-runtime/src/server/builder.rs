@@ -1,6 +1,10 @@
 //! Putting a server together.
 
-use std::{collections::HashMap, sync::Arc, time::Duration};
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex},
+    time::Duration,
+};
 
 use tokio::sync::Semaphore;
 
@@ -14,8 +18,15 @@ use crate::{
         check,
         collect::{Collected, Selection, collect},
     },
+    subscription::{
+        AuthorizerChoice, ChangePublisher, DynWatcher, Hub, InMemoryPublisher, Publisher, ResourceWatcher,
+        SubscriptionAuthorizer,
+    },
     transport::http::{HttpPolicy, Listener},
 };
+
+const NO_AUTHORIZER: &str = "tells of changes, and who may hear of them was not chosen: add \
+    `.subscription_authorizer(allow_all())`, `.subscription_authorizer(deny_all())`, or one of your own";
 
 /// A server in the making. Settings take effect last-call-wins; all that is wrong is reported by [`build`](Self::build)
 /// together.
@@ -31,6 +42,10 @@ pub struct ServerBuilder {
     request_limit: Option<Arc<dyn DynRateLimit>>,
     tool_limit: Option<Arc<dyn DynRateLimit>>,
     policy: HttpPolicy,
+    publisher: Publisher,
+    authorizer: AuthorizerChoice,
+    watcher: Option<Arc<dyn DynWatcher>>,
+    serve_subscriptions: bool,
 }
 
 /// What [`ServerBuilder::endpoint`] takes: the instance of a struct under `#[mcp_endpoint]` (a unit struct's name is
@@ -69,6 +84,10 @@ impl ServerBuilder {
             request_limit: None,
             tool_limit: None,
             policy: HttpPolicy::default(),
+            publisher: Publisher::new(InMemoryPublisher::new()),
+            authorizer: AuthorizerChoice::default(),
+            watcher: None,
+            serve_subscriptions: true,
         }
     }
 
@@ -126,6 +145,35 @@ impl ServerBuilder {
         self
     }
 
+    /// Broadcasts changes; by default an [`InMemoryPublisher`] of its own. Handlers take it as [`Publisher`], and
+    /// [`McpServer::publisher`] gives it to the rest of the application.
+    pub fn publisher(mut self, publisher: impl ChangePublisher) -> Self {
+        self.publisher = Publisher::new(publisher);
+        self
+    }
+
+    /// Decides who may subscribe to changes, and for how long:
+    /// [`allow_all()`](crate::subscription::allow_all), [`deny_all()`](crate::subscription::deny_all), or one of your
+    /// own. An endpoint with `changes` needs the choice.
+    pub fn subscription_authorizer(mut self, authorizer: impl SubscriptionAuthorizer) -> Self {
+        self.authorizer = AuthorizerChoice::new(authorizer);
+        self
+    }
+
+    /// Has resources watched while somebody subscribes to them.
+    pub fn watch_resources(mut self, watcher: impl ResourceWatcher) -> Self {
+        self.watcher = Some(Arc::new(watcher));
+        self
+    }
+
+    /// Whether subscriptions are served at all: true. A deployment that can't hold a response open (behind a gateway
+    /// that buffers, say) declines them: `subscriptions/listen` is an unknown method then, and no endpoint declares
+    /// that it tells of changes.
+    pub fn serve_subscriptions(mut self, serve: bool) -> Self {
+        self.serve_subscriptions = serve;
+        self
+    }
+
     /// The host names that requests may be for, each with a port or for any; without, the loopback names. This is
     /// what keeps a web page from reaching the server by DNS rebinding.
     pub fn allowed_hosts<N: Into<String>>(mut self, hosts: impl IntoIterator<Item = N>) -> Self {
@@ -155,8 +203,9 @@ impl ServerBuilder {
     ///
     /// # Errors
     /// All that is wrong, each with its place and the way out.
-    pub fn build(self) -> Result<McpServer, BuildError> {
+    pub fn build(mut self) -> Result<McpServer, BuildError> {
         let mut faults = Vec::new();
+        self.state.insert(self.publisher.clone());
         self.limits.check(&mut faults);
         faults.extend(self.policy.faults().into_iter().map(BuildFault::new));
         for name in &self.doubled_states {
@@ -183,6 +232,14 @@ impl ServerBuilder {
                  mentions is left out by the linker: write `use my_parts as _;`",
             ));
         }
+        for endpoint in &mut endpoints {
+            if !self.serve_subscriptions {
+                endpoint.changes.clear();
+            }
+            if !endpoint.changes.is_empty() && matches!(self.authorizer, AuthorizerChoice::Unchosen) {
+                faults.push(BuildFault::at(&endpoint.place, NO_AUTHORIZER));
+            }
+        }
         check::paths(&endpoints, &mut faults);
         let per_page = self.limits.list_page;
         let catalogs: Vec<Catalog> = endpoints
@@ -193,6 +250,10 @@ impl ServerBuilder {
         for (name, operations) in operations_per_crate {
             tracing::info!(crate_name = name, operations, "serving annotated operations");
         }
+        let publishes = catalogs.iter().any(|catalog| !catalog.changes.is_empty());
+        let bounds = self.limits.subscriptions();
+        let subscriptions = Arc::new(Hub::new(catalogs.len(), bounds, self.authorizer, self.watcher));
+        let registration = publishes.then(|| self.publisher.subscribe(Arc::clone(&subscriptions) as _));
         let shared = Arc::new(Shared {
             gate: Gate::new(self.limits.max_concurrent_handlers, self.limits.handler_queue),
             blocking: Arc::new(Semaphore::new(self.limits.max_blocking_handlers)),
@@ -202,10 +263,13 @@ impl ServerBuilder {
             admission: self.admission,
             request_limit: self.request_limit,
             tool_limit: self.tool_limit,
+            subscriptions,
+            registration: Mutex::new(registration),
         });
-        let engine = |catalog| Engine { shared: Arc::clone(&shared), catalog: Arc::new(catalog) };
-        let engines = catalogs.into_iter().map(engine).collect();
-        Ok(McpServer::new(shared, engines, self.policy))
+        let engine =
+            |(number, catalog)| Engine { shared: Arc::clone(&shared), catalog: Arc::new(catalog), number };
+        let engines = catalogs.into_iter().enumerate().map(engine).collect();
+        Ok(McpServer::new(shared, engines, self.policy, self.publisher))
     }
 
     /// Builds the server and serves it; see [`McpServer::serve`].
@@ -274,6 +338,22 @@ limit_setters! {
     write_timeout: Duration,
     /// Sets [`Limits::list_page`].
     list_page: usize,
+    /// Sets [`Limits::max_listen_streams`]; `None`: no bound.
+    max_listen_streams: impl Into<Option<usize>>,
+    /// Sets [`Limits::max_listen_streams_per_caller`]; `None`: no bound.
+    max_listen_streams_per_caller: impl Into<Option<usize>>,
+    /// Sets [`Limits::listen_lifetime`].
+    listen_lifetime: Duration,
+    /// Sets [`Limits::max_lease`].
+    max_lease: Duration,
+    /// Sets [`Limits::authorization_timeout`].
+    authorization_timeout: Duration,
+    /// Sets [`Limits::max_authorization_checks`].
+    max_authorization_checks: usize,
+    /// Sets [`Limits::max_subscribed_resources`].
+    max_subscribed_resources: usize,
+    /// Sets [`Limits::max_subscribed_uri_bytes`].
+    max_subscribed_uri_bytes: usize,
     /// Sets [`Limits::graceful_shutdown`].
     graceful_shutdown: Duration,
     /// Sets [`Limits::forced_shutdown`].

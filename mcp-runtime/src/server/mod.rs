@@ -14,6 +14,7 @@ pub use self::{
 use crate::{
     engine::{AdmissionChoice, Engine, Shared},
     registry::{BuildError, BuildFault, collect::Selection},
+    subscription::{Publisher, Subscriptions},
     transport::http::{HttpPolicy, HttpService},
 };
 
@@ -24,6 +25,7 @@ pub struct McpServer {
     pub(crate) engines: Arc<[Engine]>,
     policy: HttpPolicy,
     handle: ServerHandle,
+    publisher: Publisher,
 }
 
 impl McpServer {
@@ -37,15 +39,27 @@ impl McpServer {
         ServerBuilder::new(Selection::Named(Vec::new()))
     }
 
-    fn new(shared: Arc<Shared>, engines: Vec<Engine>, policy: HttpPolicy) -> Self {
+    fn new(shared: Arc<Shared>, engines: Vec<Engine>, policy: HttpPolicy, publisher: Publisher) -> Self {
         let handle = ServerHandle::new(Arc::clone(&shared));
-        Self { shared, engines: engines.into(), policy, handle }
+        Self { shared, engines: engines.into(), policy, handle, publisher }
     }
 
     /// Ends the server, and tells how that went.
     #[must_use]
     pub fn handle(&self) -> ServerHandle {
         self.handle.clone()
+    }
+
+    /// What the application says through this reaches the subscribed clients.
+    #[must_use]
+    pub fn publisher(&self) -> Publisher {
+        self.publisher.clone()
+    }
+
+    /// The streams of its subscribers.
+    #[must_use]
+    pub fn subscriptions(&self) -> Subscriptions {
+        Subscriptions::new(Arc::clone(&self.shared.subscriptions))
     }
 
     /// The server as a tower service, whose requests go by their path.

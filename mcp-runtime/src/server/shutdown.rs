@@ -1,9 +1,13 @@
 //! The end of a server: drain, cancel, drop, report.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::{Arc, PoisonError},
+    time::Duration,
+};
 
 use tokio::{
     sync::OnceCell,
+    task::JoinHandle,
     time::{Instant, timeout},
 };
 
@@ -58,22 +62,41 @@ impl std::fmt::Debug for ServerHandle {
     }
 }
 
+/// Closes the server's registration at its publisher, which is application code: it may block, or panic.
+fn close_registration(shared: &Shared) -> Option<JoinHandle<()>> {
+    let registration = shared.registration.lock().unwrap_or_else(PoisonError::into_inner).take()?;
+    Some(tokio::task::spawn_blocking(move || registration.close()))
+}
+
 async fn end(shared: &Shared) -> ShutdownReport {
     let began = Instant::now();
     let (lifecycle, gate, limits) = (&shared.lifecycle, &shared.gate, &shared.limits);
-    let mut report = ShutdownReport { running: gate.running() + gate.waiting(), ..ShutdownReport::default() };
-    tracing::info!(running = report.running, "shutting down");
+    let hub = &shared.subscriptions;
+    let mut report = ShutdownReport {
+        running: gate.running() + gate.waiting(),
+        subscriptions: hub.open_streams(),
+        ..ShutdownReport::default()
+    };
+    tracing::info!(running = report.running, subscriptions = report.subscriptions, "shutting down");
     let ended = async || {
         gate.drained().await;
+        hub.drained().await;
         lifecycle.transports_closed().await;
     };
     lifecycle.advance(Phase::Draining);
+    hub.shut_down();
+    let mut closing = close_registration(shared);
     if timeout(limits.graceful_shutdown, ended()).await.is_err() {
         lifecycle.advance(Phase::Cancelling);
+        report.subscriptions_cut = hub.cut_all();
         let _ = timeout(limits.forced_shutdown, ended()).await;
     }
     lifecycle.advance(Phase::Stopped);
     let _ = timeout(LAST_POLLS, ended()).await;
+    report.registration_left = match &mut closing {
+        Some(closing) => !matches!(timeout(Duration::ZERO, closing).await, Ok(Ok(()))),
+        None => false,
+    };
     lifecycle.fill(&mut report);
     report.residual = gate.running();
     report.duration = began.elapsed();

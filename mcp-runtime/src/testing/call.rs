@@ -25,7 +25,7 @@ use crate::{engine::Engine, protocol::keys, transport::in_process::Exchange};
 pub struct Call<T> {
     engine: Engine,
     profile: Profile,
-    id: i64,
+    id: Value,
     method: String,
     params: Map<String, Value>,
     answer: PhantomData<fn() -> T>,
@@ -76,7 +76,7 @@ impl Call<Response> {
     pub(super) fn new(
         engine: Engine,
         profile: Profile,
-        id: i64,
+        id: Value,
         method: &str,
         params: &impl Serialize,
     ) -> Self {
@@ -102,7 +102,7 @@ impl<T: Answered> Call<T> {
 
     /// Asks for progress, which the response then has.
     pub fn with_progress(self) -> Self {
-        let token = self.id;
+        let token = self.id.clone();
         self.meta(keys::PROGRESS_TOKEN, token)
     }
 
@@ -110,7 +110,11 @@ impl<T: Answered> Call<T> {
     ///
     /// # Panics
     /// Outside of a tokio runtime.
-    pub fn start(mut self) -> Running<T> {
+    pub fn start(self) -> Running<T> {
+        Running::new(self.begin())
+    }
+
+    pub(super) fn begin(mut self) -> Exchange {
         let meta = self.params.entry("_meta").or_insert_with(|| json!({}));
         if let Value::Object(meta) = meta {
             for (key, value) in self.profile.meta {
@@ -119,7 +123,7 @@ impl<T: Answered> Call<T> {
         }
         let message =
             json!({ "jsonrpc": "2.0", "id": self.id, "method": self.method, "params": self.params });
-        Running::new(Exchange::begin(self.engine, message.to_string().into(), self.profile.extensions))
+        Exchange::begin(self.engine, message.to_string().into(), self.profile.extensions)
     }
 
     fn argument(mut self, place: &[&str], name: &str, value: Value) -> Self {

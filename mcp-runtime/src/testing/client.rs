@@ -12,6 +12,7 @@ use serde_json::{Map, Value, json};
 use super::{
     call::{Call, profile_setters},
     error::RpcError,
+    listening::Listen,
     response::{CompletionResponse, PromptResponse, ReadResponse, Response, ToolResponse},
     running::parse,
 };
@@ -171,8 +172,21 @@ impl Client {
     /// If `params` is not an object.
     #[track_caller]
     pub fn request(&self, method: &str, params: impl Serialize) -> Call<Response> {
-        let id = self.ids.fetch_add(1, Relaxed) + 1;
-        Call::new(self.engine.clone(), self.profile.clone(), id, method, &params)
+        Call::new(self.engine.clone(), self.profile.clone(), self.next_id(), method, &params)
+    }
+
+    /// Subscribes to changes.
+    pub fn listen(&self) -> Listen {
+        Listen {
+            engine: self.engine.clone(),
+            profile: self.profile.clone(),
+            id: self.next_id(),
+            filter: Map::new(),
+        }
+    }
+
+    fn next_id(&self) -> Value {
+        (self.ids.fetch_add(1, Relaxed) + 1).into()
     }
 
     /// Sends any bytes, as one message; returns all that the server sends for it.

@@ -53,6 +53,7 @@
 mod call;
 mod client;
 mod error;
+mod listening;
 mod response;
 mod running;
 #[cfg(test)]
@@ -62,6 +63,7 @@ pub use self::{
     call::Call,
     client::Client,
     error::RpcError,
+    listening::{Heard, Listen, Listening},
     response::{
         CompletionResponse, LogMessage, ProgressUpdate, PromptResponse, ReadResponse, Response, ToolResponse,
     },

@@ -8,6 +8,7 @@ use tokio::{task::JoinHandle, time::Instant};
 use crate::{
     engine::{CallStream, Channel, Engine, Incoming, Reply},
     handler::{CancellationReason, CancellationToken},
+    subscription::Subscription,
 };
 
 /// One message to the engine, and what comes back. Dropping it is how a client goes away: the handler's token is
@@ -22,6 +23,8 @@ enum State {
     Asked(JoinHandle<Reply>),
     /// The handler speaks; it goes on as it is listened to.
     Streaming(CallStream),
+    /// Changes are told as they are listened to.
+    Listening(Subscription),
     Ended,
 }
 
@@ -51,6 +54,7 @@ impl Exchange {
                         Ok(Reply::Answer(answer)) => return Some(answer.message),
                         Ok(Reply::Accepted) => {}
                         Ok(Reply::Stream(stream)) => self.state = State::Streaming(stream),
+                        Ok(Reply::Subscription(subscription)) => self.state = State::Listening(subscription),
                         Err(failed) => match failed.try_into_panic() {
                             Ok(panic) => resume_unwind(panic),
                             Err(_) => tracing::debug!("the runtime ended before the server answered"),
@@ -64,8 +68,17 @@ impl Exchange {
                     }
                     return lines;
                 }
+                State::Listening(subscription) => return poll_fn(|cx| subscription.poll_chunk(cx)).await,
                 State::Ended => return None,
             }
+        }
+    }
+
+    /// The subscription that was opened.
+    pub(crate) fn subscription(&self) -> Option<&Subscription> {
+        match &self.state {
+            State::Listening(subscription) => Some(subscription),
+            _ => None,
         }
     }
 

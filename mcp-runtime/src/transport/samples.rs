@@ -1,6 +1,9 @@
 //! A server for the tests of this room.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::{Arc, Mutex},
+    time::Duration,
+};
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -14,6 +17,7 @@ use crate::{
     },
     protocol::ToolResult,
     registry::{Endpoint, Tool, catalog::Catalog},
+    subscription::{AuthorizerChoice, Hub},
 };
 
 /// What a handler tells of itself.
@@ -79,13 +83,15 @@ pub(crate) fn engine_with(
         lifecycle: Lifecycle::new(),
         gate: Gate::new(limits.max_concurrent_handlers, limits.handler_queue),
         blocking: Arc::new(Semaphore::new(limits.max_blocking_handlers)),
+        subscriptions: Arc::new(Hub::new(1, limits.subscriptions(), AuthorizerChoice::AllowAll, None)),
+        registration: Mutex::new(None),
         limits,
         state: Arc::new(state),
         admission,
         request_limit: None,
         tool_limit: None,
     };
-    (Engine { shared: Arc::new(shared), catalog: Arc::new(catalog) }, told)
+    (Engine { shared: Arc::new(shared), catalog: Arc::new(catalog), number: 0 }, told)
 }
 
 /// A line that calls a tool and asks for its progress.

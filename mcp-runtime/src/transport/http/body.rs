@@ -15,7 +15,7 @@ use http_body_util::BodyExt;
 use tokio::time::{Instant, Sleep, sleep, timeout_at};
 
 use super::activity::Ticket;
-use crate::engine::CallStream;
+use crate::{engine::CallStream, subscription::Subscription};
 
 /// Why a body could not be read.
 #[derive(Debug, PartialEq, Eq)]
@@ -138,6 +138,8 @@ pub struct ResponseBody {
 enum Inner {
     Whole(Bytes),
     Stream(Box<EventStream>),
+    /// Keeps itself alive.
+    Subscription(Subscription),
 }
 
 struct EventStream {
@@ -167,6 +169,10 @@ impl ResponseBody {
     pub(super) fn stream(calls: CallStream, keep_alive: Option<Duration>) -> Self {
         let keep_alive = keep_alive.map(|every| KeepAlive { every, idle: Box::pin(sleep(every)) });
         Self::new(Inner::Stream(Box::new(EventStream { calls, keep_alive })))
+    }
+
+    pub(super) fn subscription(subscription: Subscription) -> Self {
+        Self::new(Inner::Subscription(subscription))
     }
 
     fn new(inner: Inner) -> Self {
@@ -232,6 +238,9 @@ impl Body for ResponseBody {
             Inner::Stream(stream) => {
                 stream.poll_next(cx).map(|chunk| chunk.map(|chunk| Ok(Frame::data(chunk))))
             }
+            Inner::Subscription(subscription) => subscription
+                .poll_chunk(cx)
+                .map(|chunk| chunk.map(|chunk| Ok(Frame::data(Bytes::from(chunk))))),
         }
     }
 
@@ -242,7 +251,7 @@ impl Body for ResponseBody {
     fn size_hint(&self) -> SizeHint {
         match &self.inner {
             Inner::Whole(bytes) => SizeHint::with_exact(bytes.len() as u64),
-            Inner::Stream(_) => SizeHint::default(),
+            Inner::Stream(_) | Inner::Subscription(_) => SizeHint::default(),
         }
     }
 }

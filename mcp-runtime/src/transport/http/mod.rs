@@ -115,12 +115,8 @@ async fn endpoint<B: Body>(
     match engine.handle(incoming).await {
         Reply::Answer(answer) => message(answer),
         Reply::Accepted => empty(StatusCode::ACCEPTED),
-        Reply::Stream(stream) => {
-            let mut response = typed(ResponseBody::stream(stream, limits.keep_alive), EVENTS);
-            // nginx and its kin would keep events back until a buffer is full.
-            response.headers_mut().insert("x-accel-buffering", HeaderValue::from_static("no"));
-            response
-        }
+        Reply::Stream(stream) => events(ResponseBody::stream(stream, limits.keep_alive)),
+        Reply::Subscription(subscription) => events(ResponseBody::subscription(subscription)),
     }
 }
 
@@ -160,6 +156,13 @@ fn refuse(status: u16, error: &ProtocolError) -> Response<ResponseBody> {
     if status == 405 {
         response.headers_mut().insert(header::ALLOW, HeaderValue::from_static("POST"));
     }
+    response
+}
+
+fn events(body: ResponseBody) -> Response<ResponseBody> {
+    let mut response = typed(body, EVENTS);
+    // nginx and its kin would keep events back until a buffer is full.
+    response.headers_mut().insert("x-accel-buffering", HeaderValue::from_static("no"));
     response
 }
 

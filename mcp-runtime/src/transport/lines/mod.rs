@@ -23,7 +23,7 @@ use http::Extensions;
 use serde::de::IgnoredAny;
 use tokio::{
     io::{AsyncRead, AsyncWrite},
-    sync::mpsc,
+    sync::{mpsc, watch},
     task::{JoinSet, yield_now},
     time::Instant,
 };
@@ -36,7 +36,8 @@ use self::{
 use crate::{
     engine::{Answer, Channel, Engine, Incoming, Phase, Reply},
     handler::{CancellationReason, CancellationToken, Framing},
-    protocol::{Condition, Envelope, ProtocolError, RequestId},
+    protocol::{Condition, Envelope, ProtocolError, RequestId, write_cancelled},
+    subscription::{EndReason, Subscription},
 };
 
 /// How many pieces of output wait to be written before those who have more to say wait, too.
@@ -55,7 +56,8 @@ where
 {
     let (limits, lifecycle) = (&engine.shared.limits, &engine.shared.lifecycle);
     let (outgoing, queue) = mpsc::channel(QUEUE);
-    let mut session = Session { engine, outgoing, in_flight: Arc::default(), tasks: JoinSet::new() };
+    let reading = watch::Sender::new(true);
+    let mut session = Session { engine, outgoing, in_flight: Arc::default(), tasks: JoinSet::new(), reading };
     let mut writing = pin!(output::write(output, queue, limits.write_timeout));
     let mut stopped = pin!(lifecycle.reached(Phase::Stopped));
     // Kept to the end: a client whose input closes might not wait for its answers.
@@ -65,6 +67,8 @@ where
         written = &mut writing => return session.abandon(written),
     }
     at_end();
+    // Whoever closes the input expects answers, and no more news.
+    session.reading.send_replace(false);
     tokio::select! {
         biased;
         written = &mut writing => return session.abandon(written),
@@ -89,6 +93,8 @@ struct Session<'e> {
     in_flight: Arc<InFlight>,
     tasks: JoinSet<()>,
     outgoing: mpsc::Sender<Outgoing>,
+    /// Whether the input may bring more.
+    reading: watch::Sender<bool>,
 }
 
 impl Session<'_> {
@@ -127,6 +133,7 @@ impl Session<'_> {
             token: CancellationToken::new(),
             in_flight: Arc::clone(&self.in_flight),
             outgoing: self.outgoing.clone(),
+            reading: self.reading.subscribe(),
         };
         let mut exchange = Box::pin(exchange.run(line, starting));
         if poll_fn(|cx| Poll::Ready(exchange.as_mut().poll(cx))).await.is_pending() {
@@ -154,6 +161,7 @@ struct Exchange {
     token: CancellationToken,
     in_flight: Arc<InFlight>,
     outgoing: mpsc::Sender<Outgoing>,
+    reading: watch::Receiver<bool>,
 }
 
 impl Exchange {
@@ -231,6 +239,32 @@ impl Exchange {
                     self.send(lines, ended).await;
                 }
             }
+            Reply::Subscription(subscription) => self.send_changes(&subscription, ticket).await,
+        }
+    }
+
+    /// Sends what a subscription has to say. When the server ends it, its result is followed by the notification that
+    /// this channel wants (specification: `basic/patterns/cancellation`).
+    async fn send_changes(&self, subscription: &Subscription, ticket: Ticket) {
+        let (mut ticket, mut reading) = (Some(ticket), self.reading.clone());
+        let mut over = pin!(async { reading.wait_for(|reading| !reading).await.is_ok() });
+        let mut ending = false;
+        loop {
+            let lines = tokio::select! {
+                biased;
+                lines = poll_fn(|cx| subscription.poll_chunk(cx)) => lines,
+                _ = &mut over, if !ending => {
+                    ending = true;
+                    subscription.end(EndReason::ClientGone);
+                    continue;
+                }
+            };
+            let Some(mut lines) = lines else { return };
+            let ended = ticket.take_if(|_| subscription.is_finished());
+            if ended.is_some() {
+                Framing::LINES.write(&mut lines, |out| write_cancelled(out, subscription.id()));
+            }
+            self.send(lines, ended).await;
         }
     }
 

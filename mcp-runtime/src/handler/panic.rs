@@ -20,7 +20,7 @@ impl Panic {
 }
 
 /// Polls a future; one that panics has ended, and must not be polled again.
-pub(super) fn poll_caught<F>(future: Pin<&mut F>, cx: &mut Context<'_>) -> Poll<Result<F::Output, Panic>>
+pub(crate) fn poll_caught<F>(future: Pin<&mut F>, cx: &mut Context<'_>) -> Poll<Result<F::Output, Panic>>
 where
     F: Future + ?Sized,
 {
