@@ -125,14 +125,18 @@ impl Cell {
     }
 
     /// What the stream has to say now; `None` once it has ended. Keys whose sizes come to `budget` are enough.
+    ///
+    /// The time and the generation are asked for under the lock: what was revoked before a key was marked must be known
+    /// by the time that key is taken.
     pub(super) fn poll(
         &self,
         cx: &mut Context<'_>,
-        (now, generation): (Instant, u64),
+        moment: impl FnOnce() -> (Instant, u64),
         budget: usize,
         size: impl Fn(u16) -> usize,
     ) -> Poll<Option<Portion>> {
         self.with(|core| {
+            let (now, generation) = moment();
             core.waiting_since = None;
             let mut portion = Portion::default();
             match core.phase {

@@ -12,6 +12,7 @@ use super::{
     change::{ChangeKind, ResourceUri},
     end::EndReason,
     stream::Stream,
+    watch::Watched,
 };
 use crate::handler::Caller;
 
@@ -42,6 +43,8 @@ pub(super) struct Entry {
     places: Vec<usize>,
     due: Option<Instant>,
     check_by: Option<Instant>,
+    /// Kept for as long as it listens, however long its transport keeps the stream.
+    _watched: Vec<Arc<Watched>>,
 }
 
 /// The streams of one endpoint, by what they listen to.
@@ -94,11 +97,12 @@ impl Directory {
             return Err(EndReason::Capacity);
         }
         if let Some(id) = caller.shared_id() {
-            let taken = self.callers.entry((endpoint, Arc::clone(id))).or_default();
-            if most_of_caller.is_some_and(|most| *taken >= most) {
+            let key = (endpoint, Arc::clone(id));
+            let taken = self.callers.get(&key).copied().unwrap_or(0);
+            if most_of_caller.is_some_and(|most| taken >= most) {
                 return Err(EndReason::Capacity);
             }
-            *taken += 1;
+            self.callers.insert(key, taken + 1);
         }
         self.places += 1;
         Ok(())
@@ -117,7 +121,7 @@ impl Directory {
     }
 
     /// Adds a stream, whose place was taken before.
-    pub(super) fn add(&mut self, stream: Arc<Stream>) -> usize {
+    pub(super) fn add(&mut self, stream: Arc<Stream>, watched: Vec<Arc<Watched>>) -> usize {
         let number = self.streams.vacant_key();
         let mut places = Vec::new();
         if let Some(index) = self.endpoints.get_mut(stream.endpoint) {
@@ -125,7 +129,7 @@ impl Directory {
                 places.push(index.members(&stream, key).insert(Member { stream: number as u32, key }));
             }
         }
-        self.streams.insert(Entry { stream, places, due: None, check_by: None })
+        self.streams.insert(Entry { stream, places, due: None, check_by: None, _watched: watched })
     }
 
     /// Takes a stream out of everything, unless it is out already.

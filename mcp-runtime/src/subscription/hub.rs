@@ -126,6 +126,7 @@ impl Hub {
     async fn try_open(self: &Arc<Self>, request: ListenRequest<'_>) -> Result<Subscription, EndReason> {
         let place = Place::take(self, &request)?;
         let (grant, generation) = self.first_check(&request).await?;
+        let granted = Instant::now();
         let mut selection = request.selection;
         selection.retain(|uri| !grant.without.contains(uri));
         let watched = self.watch(&mut selection).await;
@@ -134,7 +135,7 @@ impl Hub {
         let lifetime_ends = now + self.bounds.lifetime;
         let lasting = grant.lasting.min(self.bounds.max_lease);
         let lease = match self.authorizer {
-            AuthorizerChoice::Custom(_) => lease(lasting, generation, now, lifetime_ends, turn),
+            AuthorizerChoice::Custom(_) => lease(lasting, generation, granted, lifetime_ends, turn),
             _ => Lease { generation, until: None, renew_at: None },
         };
         let stream = Arc::new(Stream {
@@ -149,9 +150,8 @@ impl Hub {
             selection: Arc::new(selection),
             context: Mutex::new(grant.context),
             turn,
-            _watched: watched,
         });
-        let number = place.fill(&stream)?;
+        let number = place.fill(&stream, watched)?;
         self.look_after(number, &stream);
         Ok(Subscription { hub: Arc::clone(self), stream, number })
     }
@@ -410,20 +410,20 @@ impl<'h> Place<'h> {
     }
 
     /// Puts the stream there. From now on it is told of changes, though it does not listen before it is acknowledged.
-    fn fill(mut self, stream: &Arc<Stream>) -> Result<usize, EndReason> {
+    fn fill(mut self, stream: &Arc<Stream>, watched: Vec<Arc<Watched>>) -> Result<usize, EndReason> {
         let mut directory = self.hub.lock();
         if directory.closed {
             return Err(EndReason::ShuttingDown);
         }
         self.caller = None;
-        let number = directory.add(Arc::clone(stream));
+        let number = directory.add(Arc::clone(stream), watched);
+        // Under the lock: whoever finds the stream finds it counted.
+        self.hub.open.send_modify(|open| *open += 1);
         // If all permissions were revoked since this one was granted, it might be too late for the general check.
         let revoked = stream.cell.generation() != self.hub.generation.load(SeqCst);
         if revoked && stream.cell.begin_check() {
             directory.queue_check(number, stream, Instant::now());
         }
-        drop(directory);
-        self.hub.open.send_modify(|open| *open += 1);
         Ok(number)
     }
 }

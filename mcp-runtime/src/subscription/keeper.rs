@@ -19,6 +19,7 @@ use super::{
     selection::Selection,
     stream::{Stream, lease},
 };
+use crate::protocol::Revision;
 
 /// How many streams are looked at before others get the lock.
 const BATCH: usize = 256;
@@ -54,12 +55,15 @@ struct Waiting {
     shared: Option<Shared>,
 }
 
-/// Streams for which an authorizer is asked the same: of one identified caller, about the same, after the same.
+/// Streams for which an authorizer is asked the same: of one identified caller, about the same, after the same. What
+/// admission kept with the caller counts: claims of two tokens may differ.
 #[derive(Clone, PartialEq, Eq, Hash)]
 struct Shared {
     generation: u64,
     endpoint: usize,
     caller: Arc<str>,
+    evidence: Option<usize>,
+    revision: Revision,
     selection: Arc<Selection>,
     context: Option<usize>,
 }
@@ -71,6 +75,8 @@ impl Shared {
             generation,
             endpoint: stream.endpoint,
             caller: Arc::clone(stream.caller.shared_id()?),
+            evidence: stream.caller.evidence(),
+            revision: stream.revision,
             selection: Arc::clone(&stream.selection),
             context,
         })
@@ -119,9 +125,9 @@ impl Keeper {
         if !std::mem::take(&mut self.hub.lock().reconciling) {
             return;
         }
-        let now = Instant::now();
+        let (now, generation) = (Instant::now(), self.hub.generation.load(SeqCst));
         self.hub.for_each(|number, stream| {
-            if stream.cell.begin_check() {
+            if stream.cell.generation() != generation && stream.cell.begin_check() {
                 let by = stream.cell.permitted_until().unwrap_or(stream.times.lifetime_ends);
                 self.hub.lock().queue_check(number, stream, by.max(now));
             }

@@ -60,6 +60,8 @@ mod dirty;
 mod end;
 mod hub;
 mod keeper;
+#[cfg(test)]
+mod model;
 mod publisher;
 mod selection;
 mod stream;

@@ -15,7 +15,6 @@ use super::{
     end::EndReason,
     hub::Hub,
     selection::Selection,
-    watch::Watched,
 };
 use crate::{
     handler::{Caller, EndpointInfo, Framing},
@@ -48,8 +47,6 @@ pub(super) struct Stream {
     pub(super) context: Mutex<Option<Context>>,
     /// Where its renewals lie within its leases; see [`spread`].
     pub(super) turn: u64,
-    /// Kept for as long as it listens.
-    pub(super) _watched: Vec<Arc<Watched>>,
 }
 
 impl Stream {
@@ -150,7 +147,7 @@ impl Subscription {
     /// All frames that are ready; `None` at the end.
     pub(crate) fn poll_chunk(&self, cx: &mut TaskContext<'_>) -> Poll<Option<Vec<u8>>> {
         let Self { hub, stream, .. } = self;
-        let moment = (Instant::now(), hub.generation.load(SeqCst));
+        let moment = || (Instant::now(), hub.generation.load(SeqCst));
         let Some(portion) = ready!(stream.cell.poll(cx, moment, CHUNK_BYTES, |key| stream.size(key))) else {
             return Poll::Ready(None);
         };
@@ -182,6 +179,13 @@ impl Subscription {
         }
     }
 
+    /// Ends it at once: nobody will read its result.
+    pub(crate) fn cut(&self, reason: EndReason) {
+        if let Some(reason) = self.stream.cell.cut(reason) {
+            self.hub.remove(self.number, &self.stream, reason);
+        }
+    }
+
     fn over(&self) {
         if let Some(reason) = self.stream.cell.reason() {
             self.hub.remove(self.number, &self.stream, reason);
@@ -191,9 +195,7 @@ impl Subscription {
 
 impl Drop for Subscription {
     fn drop(&mut self) {
-        if let Some(reason) = self.stream.cell.cut(EndReason::ClientGone) {
-            self.hub.remove(self.number, &self.stream, reason);
-        }
+        self.cut(EndReason::ClientGone);
     }
 }
 

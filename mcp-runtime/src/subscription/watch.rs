@@ -3,14 +3,16 @@
 use std::{
     any::Any,
     collections::HashMap,
-    future::Future,
-    pin::Pin,
+    future::{Future, poll_fn},
+    panic::{AssertUnwindSafe, catch_unwind},
+    pin::{Pin, pin},
     sync::{Arc, Mutex, MutexGuard, PoisonError, Weak},
 };
 
 use tokio::sync::OnceCell;
 
 use super::{change::ResourceUri, publisher::BoxError};
+use crate::handler::panic::{Panic, poll_caught};
 
 /// Called when the first subscriber of a resource comes, so that an application watches a file, a row or a topic only
 /// while somebody listens. The watch that it returns is dropped when the last subscriber has gone.
@@ -95,12 +97,20 @@ impl Watches {
     /// Has a resource watched, if that is possible. Whoever comes while the watch is being started waits for it.
     pub(super) async fn hold(&self, uri: &ResourceUri) -> Option<Arc<Watched>> {
         let watched = self.entry(uri);
-        match watched.watch.get_or_try_init(|| self.watcher.watch(uri)).await {
+        match watched.watch.get_or_try_init(|| self.start(uri)).await {
             Ok(_) => Some(watched),
             Err(error) => {
                 tracing::error!(?uri, error, "a resource can't be watched");
                 None
             }
+        }
+    }
+
+    async fn start(&self, uri: &ResourceUri) -> Result<AnyWatch, BoxError> {
+        let mut starting = pin!(async { self.watcher.watch(uri).await });
+        match poll_fn(|cx| poll_caught(starting.as_mut(), cx)).await {
+            Ok(started) => started,
+            Err(Panic(panic)) => Err(format!("the watcher panicked: {panic}").into()),
         }
     }
 
@@ -127,6 +137,11 @@ impl Drop for Watched {
         // Another one may have taken its place already.
         if held.get(&self.uri).is_some_and(|entry| entry.strong_count() == 0) {
             held.remove(&self.uri);
+        }
+        drop(held);
+        let watch = self.watch.take();
+        if catch_unwind(AssertUnwindSafe(|| drop(watch))).is_err() {
+            tracing::error!(uri = ?self.uri, "the end of a watch panicked");
         }
     }
 }

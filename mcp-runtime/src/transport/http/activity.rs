@@ -10,6 +10,8 @@ use std::{
 
 use tokio::time::{Instant, sleep_until};
 
+use super::relay::Handover;
+
 /// The requests of a connection, and what keeps their answers from being sent.
 #[derive(Debug)]
 pub(super) struct Activity {
@@ -20,6 +22,8 @@ pub(super) struct Activity {
     /// The peer does not read: a write is pending.
     blocked: AtomicBool,
     unread: Mutex<Unread>,
+    /// A stream that is to have the connection to itself.
+    pub(super) handover: Handover,
 }
 
 /// Finished answers that were not taken to the end yet: on HTTP/2 the peer decides when.
@@ -38,6 +42,7 @@ impl Default for Activity {
             idle_since: AtomicU64::new(0),
             blocked: AtomicBool::new(false),
             unread: Mutex::default(),
+            handover: Handover::default(),
         }
     }
 }
@@ -51,6 +56,11 @@ impl Activity {
 
     pub(super) fn set_blocked(&self, blocked: bool) {
         self.blocked.store(blocked, Relaxed);
+    }
+
+    /// Whether something that was to be sent waits for the peer to read.
+    pub(super) fn is_blocked(&self) -> bool {
+        self.blocked.load(Relaxed)
     }
 
     /// Whether nothing is being answered or sent.

@@ -36,24 +36,25 @@ fn declared_length(headers: &HeaderMap) -> Option<u64> {
     headers.get(http::header::CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
 }
 
-/// Reads a whole body of at most `limit` bytes, before the deadline and before the server is `stopping`.
-pub(super) async fn read<B: Body>(
+/// Reads a whole body of at most `limit` bytes, before the deadline and before the server is `stopping`, which is only
+/// asked for a body that has to be waited for.
+pub(super) async fn read<B: Body, S: Future<Output = ()>>(
     headers: &HeaderMap,
     body: B,
     limit: usize,
     deadline: Instant,
-    stopping: impl Future<Output = ()>,
+    stopping: impl FnOnce() -> S,
 ) -> Result<Bytes, ReadError> {
-    if is_too_large(headers, limit) {
+    let declared = declared_length(headers).unwrap_or(0);
+    if declared > limit as u64 {
         return Err(ReadError::TooLarge);
     }
-    let declared = declared_length(headers).unwrap_or(0);
-    let expected = usize::try_from(declared).unwrap_or(0).min(limit);
+    let expected = usize::try_from(declared).unwrap_or(0);
     let mut collected = pin!(collect(body, limit, expected));
     // Most bodies are there already. Waiting for the others takes a timer, and more, in a box of its own.
     match poll_fn(|cx| Poll::Ready(collected.as_mut().poll(cx))).await {
         Poll::Ready(read) => read,
-        Poll::Pending => Box::pin(wait(collected, deadline, stopping)).await,
+        Poll::Pending => Box::pin(wait(collected, deadline, stopping())).await,
     }
 }
 
@@ -185,6 +186,14 @@ impl ResponseBody {
         Self { piece: 64 << 10, ..self }
     }
 
+    /// The subscription that it is the stream of, with the request's ticket.
+    pub(super) fn into_subscription(self) -> Result<(Subscription, Option<Ticket>), Self> {
+        match self.inner {
+            Inner::Subscription(subscription) => Ok((subscription, self.ticket)),
+            inner => Err(Self { inner, ..self }),
+        }
+    }
+
     /// Keeps the request's ticket until all is handed over.
     pub(super) fn with_ticket(mut self, mut ticket: Ticket) -> Self {
         if matches!(&self.inner, Inner::Whole(bytes) if !bytes.is_empty()) {
@@ -288,7 +297,7 @@ mod tests {
             headers.insert(http::header::CONTENT_LENGTH, declared.into());
         }
         let deadline = Instant::now() + Duration::from_secs(1);
-        read(&headers, chunks(sizes), limit, deadline, pending()).await.map(|bytes| bytes.len())
+        read(&headers, chunks(sizes), limit, deadline, pending).await.map(|bytes| bytes.len())
     }
 
     #[tokio::test]
@@ -320,7 +329,7 @@ mod tests {
             }
         }
         let deadline = Instant::now() + Duration::from_secs(60);
-        let read = read(&HeaderMap::new(), StreamBody::new(Never), 10, deadline, pending()).await;
+        let read = read(&HeaderMap::new(), StreamBody::new(Never), 10, deadline, pending).await;
         assert_eq!(read, Err(ReadError::TooSlow));
         assert_eq!(Instant::now(), deadline);
     }

@@ -2,18 +2,19 @@
 
 use http::{HeaderMap, HeaderValue, header};
 
-use crate::protocol::{Condition, ProtocolError};
+use crate::{
+    engine::{Twice, once},
+    protocol::{Condition, ProtocolError},
+};
 
 /// Refuses a body that is not JSON.
 pub(super) fn check_content_type(headers: &HeaderMap) -> Result<(), ProtocolError> {
     let refuse = |message: &str| Err(ProtocolError::new(Condition::UnsupportedMediaType, message.to_owned()));
-    let mut types = headers.get_all(header::CONTENT_TYPE).iter();
-    let Some(content_type) = types.next() else {
-        return refuse("the header `Content-Type` is missing: send `application/json`");
+    let content_type = match once(headers, &header::CONTENT_TYPE) {
+        Ok(Some(content_type)) => content_type,
+        Ok(None) => return refuse("the header `Content-Type` is missing: send `application/json`"),
+        Err(Twice) => return refuse("the header `Content-Type` comes twice"),
     };
-    if types.next().is_some() {
-        return refuse("the header `Content-Type` comes twice");
-    }
     if content_type == "application/json" {
         return Ok(());
     }
@@ -33,11 +34,11 @@ pub(super) fn check_content_type(headers: &HeaderMap) -> Result<(), ProtocolErro
 
 /// Refuses a client that does not take both kinds of answer.
 pub(super) fn check_accept(headers: &HeaderMap) -> Result<(), ProtocolError> {
-    let mut values = headers.get_all(header::ACCEPT).iter().peekable();
-    if values.peek().is_some_and(|value| *value == "application/json, text/event-stream") {
+    if headers.get(header::ACCEPT).is_some_and(|value| value == "application/json, text/event-stream") {
         return Ok(());
     }
     let (mut json, mut events) = (None, None);
+    let values = headers.get_all(header::ACCEPT).iter();
     for range in values.filter_map(|value| value.to_str().ok()).flat_map(|value| value.split(',')) {
         prefer(&mut json, range, "application", "json");
         prefer(&mut events, range, "text", "event-stream");

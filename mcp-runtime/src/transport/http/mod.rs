@@ -3,14 +3,15 @@
 mod activity;
 mod body;
 mod connection;
+mod cors;
 mod listener;
 mod media;
+mod relay;
 mod security;
 mod socket;
 mod watch;
 
 use std::{
-    collections::HashMap,
     convert::Infallible,
     future::Future,
     pin::Pin,
@@ -19,18 +20,19 @@ use std::{
 };
 
 use bytes::Bytes;
-use http::{HeaderValue, Method, Request, Response, StatusCode, header, request::Parts};
+use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode, header, request::Parts};
 use http_body::Body;
 use tokio::time::Instant;
 
 use self::{
     body::ReadError,
+    cors::Page,
     media::{EVENTS, JSON},
 };
 pub use self::{body::ResponseBody, listener::Listener};
 pub(crate) use self::{connection::accept, security::HttpPolicy};
 use crate::{
-    engine::{Answer, Channel, Engine, Incoming, Phase, Reply},
+    engine::{Answer, Channel, Engine, Incoming, Limits, Phase, Reply, Shared},
     handler::CancellationToken,
     protocol::{Condition, ProtocolError},
 };
@@ -40,79 +42,96 @@ use crate::{
 pub struct HttpService(Arc<Endpoints>);
 
 struct Endpoints {
-    by_path: HashMap<Arc<str>, Engine>,
+    engines: Box<[Arc<Engine>]>,
     policy: HttpPolicy,
 }
 
+/// The answer to a request of which no message was read; in a box, as it is large and rare.
+type Refused = Box<Response<ResponseBody>>;
+
 impl HttpService {
     pub(crate) fn new(engines: impl IntoIterator<Item = Engine>, policy: HttpPolicy) -> Self {
-        let by_path =
-            engines.into_iter().map(|engine| (Arc::clone(&engine.catalog.info.path), engine)).collect();
-        Self(Arc::new(Endpoints { by_path, policy }))
+        Self(Arc::new(Endpoints { engines: engines.into_iter().map(Arc::new).collect(), policy }))
     }
 
-    /// Answers one HTTP request.
-    pub(crate) async fn respond<B: Body>(&self, request: Request<B>) -> Response<ResponseBody> {
-        let Endpoints { by_path, policy } = &*self.0;
+    /// Answers one HTTP request. What needs no waiting is done before the future is made, so that it is small.
+    pub(crate) fn respond<B: Body>(
+        &self,
+        request: Request<B>,
+    ) -> impl Future<Output = Response<ResponseBody>> + use<B> {
+        let arrived = Instant::now();
         let (parts, body) = request.into_parts();
-        let cors = policy.cors_origin(&parts.headers);
-        let preflight = cors.is_some() && parts.method == Method::OPTIONS;
-        let asked = preflight.then(|| parts.headers.clone());
-        let mut response = match by_path.get(parts.uri.path()) {
-            None => refuse(404, &ProtocolError::new(Condition::InvalidRequest, "no endpoint at this path")),
-            Some(engine) => endpoint(engine, policy, parts, body).await,
+        let page = Page::of(&self.0.policy, &parts);
+        let opened = self.open(&parts);
+        let Parts { headers, extensions, .. } = parts;
+        async move {
+            let response = match opened {
+                Ok(engine) => match read(&engine, &headers, body, arrived).await {
+                    Ok(bytes) => {
+                        let channel = Channel::Http { headers, extensions };
+                        let token = CancellationToken::new();
+                        let incoming = Incoming { body: &bytes, arrived, token, channel };
+                        let reply = engine.handle(incoming).await;
+                        response(reply, &engine.shared.limits)
+                    }
+                    Err(refused) => *refused,
+                },
+                Err(refused) => *refused,
+            };
+            match page {
+                None => response,
+                Some(page) => page.allow(response),
+            }
+        }
+    }
+
+    /// The endpoint that a request is for, unless its head is refused.
+    fn open(&self, parts: &Parts) -> Result<Arc<Engine>, Refused> {
+        let Endpoints { engines, policy } = &*self.0;
+        let path = parts.uri.path();
+        // Few enough to be compared one by one.
+        let Some(engine) = engines.iter().find(|engine| *engine.catalog.info.path == *path) else {
+            let error = ProtocolError::new(Condition::InvalidRequest, "no endpoint at this path");
+            return Err(refuse(404, &error).into());
         };
-        if let Some(origin) = cors {
-            security::allow_cors(response.headers_mut(), origin);
+        let limit = engine.shared.limits.max_body_bytes;
+        if body::is_too_large(&parts.headers, limit) {
+            return Err(too_large(limit).into());
         }
-        if let Some(asked) = asked.filter(|_| response.status() == StatusCode::METHOD_NOT_ALLOWED) {
-            *response.status_mut() = StatusCode::NO_CONTENT;
-            *response.body_mut() = ResponseBody::whole(Bytes::new());
-            response.headers_mut().remove(header::CONTENT_TYPE);
-            security::allow_preflight(response.headers_mut(), &asked);
+        match check(policy, parts) {
+            Ok(()) => Ok(Arc::clone(engine)),
+            Err(error) => Err(refuse(error.condition().http_status(), &error).into()),
         }
-        response
     }
 }
 
-async fn endpoint<B: Body>(
+/// Reads a request's body, in time and within its bounds.
+async fn read<B: Body>(
     engine: &Engine,
-    policy: &HttpPolicy,
-    parts: Parts,
+    headers: &HeaderMap,
     body: B,
-) -> Response<ResponseBody> {
-    let arrived = Instant::now();
-    let limits = &engine.shared.limits;
-    if body::is_too_large(&parts.headers, limits.max_body_bytes) {
-        return too_large(limits.max_body_bytes);
-    }
-    if let Err(error) = check(policy, &parts) {
-        return refuse(error.condition().http_status(), &error);
-    }
+    arrived: Instant,
+) -> Result<Bytes, Refused> {
+    let Shared { limits, lifecycle, .. } = &*engine.shared;
     let deadline = arrived + limits.request_timeout;
     // What has not arrived when the server stops would be refused anyway.
-    let stopping = engine.shared.lifecycle.reached(Phase::Draining);
-    let read = body::read(&parts.headers, body, limits.max_body_bytes, deadline, stopping).await;
-    let bytes = match read {
-        Ok(bytes) => bytes,
-        Err(ReadError::TooLate) => {
-            return refuse(503, &ProtocolError::new(Condition::Overloaded, "the server is shutting down"));
-        }
-        Err(ReadError::TooLarge) => return too_large(limits.max_body_bytes),
-        Err(ReadError::TooSlow) => {
-            return refuse(408, &ProtocolError::new(Condition::InvalidRequest, "the body took too long"));
-        }
-        Err(ReadError::Broken) => {
-            return refuse(400, &ProtocolError::new(Condition::InvalidRequest, "the body could not be read"));
-        }
+    let stopping = || lifecycle.reached(Phase::Draining);
+    let read = body::read(headers, body, limits.max_body_bytes, deadline, stopping).await;
+    read.map_err(|error| unread(&error, limits.max_body_bytes).into())
+}
+
+fn unread(error: &ReadError, limit: usize) -> Response<ResponseBody> {
+    let (status, condition, message) = match error {
+        ReadError::TooLarge => return too_large(limit),
+        ReadError::TooLate => (503, Condition::Overloaded, "the server is shutting down"),
+        ReadError::TooSlow => (408, Condition::InvalidRequest, "the body took too long"),
+        ReadError::Broken => (400, Condition::InvalidRequest, "the body could not be read"),
     };
-    let incoming = Incoming {
-        body: &bytes,
-        arrived,
-        token: CancellationToken::new(),
-        channel: Channel::Http { headers: parts.headers, extensions: parts.extensions },
-    };
-    match engine.handle(incoming).await {
+    refuse(status, &ProtocolError::new(condition, message))
+}
+
+fn response(reply: Reply, limits: &Limits) -> Response<ResponseBody> {
+    match reply {
         Reply::Answer(answer) => message(answer),
         Reply::Accepted => empty(StatusCode::ACCEPTED),
         Reply::Stream(stream) => events(ResponseBody::stream(stream, limits.keep_alive)),
@@ -194,13 +213,14 @@ where
     }
 
     fn call(&mut self, request: Request<B>) -> Self::Future {
-        let service = self.clone();
-        Box::pin(async move { Ok(service.respond(request).await) })
+        let response = self.respond(request);
+        Box::pin(async move { Ok(response.await) })
     }
 }
 
 impl std::fmt::Debug for HttpService {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_list().entries(self.0.by_path.keys()).finish()
+        let paths = self.0.engines.iter().map(|engine| &engine.catalog.info.path);
+        f.debug_list().entries(paths).finish()
     }
 }

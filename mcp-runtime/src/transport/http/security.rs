@@ -1,10 +1,13 @@
-//! Who may call over HTTP at all: Host, Origin and CORS (specification: `transports/streamable-http`, security).
+//! Who may call over HTTP at all: Host and Origin (specification: `transports/streamable-http`, security).
 
 use std::net::IpAddr;
 
-use http::{HeaderMap, HeaderName, HeaderValue, Uri, header};
+use http::{HeaderMap, HeaderValue, Uri, header};
 
-use crate::protocol::{Condition, ProtocolError};
+use crate::{
+    engine::{Twice, once},
+    protocol::{Condition, ProtocolError},
+};
 
 /// Which hosts and origins are served.
 #[derive(Clone, Debug, Default)]
@@ -49,11 +52,8 @@ impl HttpPolicy {
 
     /// Refuses a request for a host that is not served: what DNS rebinding would look like.
     pub(crate) fn check_host(&self, uri: &Uri, headers: &HeaderMap) -> Result<(), ProtocolError> {
-        let mut hosts = headers.get_all(header::HOST).iter();
-        let named = hosts.next().map(HeaderValue::to_str);
-        if hosts.next().is_some() {
-            return Err(ProtocolError::new(Condition::Forbidden, "the header `Host` comes twice"));
-        }
+        let twice = |Twice| ProtocolError::new(Condition::Forbidden, "the header `Host` comes twice");
+        let named = once(headers, &header::HOST).map_err(twice)?.map(HeaderValue::to_str);
         // HTTP/2 has the host in the request's target.
         let host = match (uri.authority(), named) {
             (Some(authority), _) => authority.as_str(),
@@ -73,13 +73,10 @@ impl HttpPolicy {
 
     /// Refuses a page of a foreign origin. A request without `Origin` is from no page.
     pub(crate) fn check_origin(&self, headers: &HeaderMap) -> Result<(), ProtocolError> {
-        let mut origins = headers.get_all(header::ORIGIN).iter();
-        let Some(origin) = origins.next() else {
+        let twice = |Twice| ProtocolError::new(Condition::Forbidden, "the header `Origin` comes twice");
+        let Some(origin) = once(headers, &header::ORIGIN).map_err(twice)? else {
             return Ok(());
         };
-        if origins.next().is_some() {
-            return Err(ProtocolError::new(Condition::Forbidden, "the header `Origin` comes twice"));
-        }
         let origin = String::from_utf8_lossy(origin.as_bytes());
         let named = |list: &[String]| list.iter().any(|allowed| allowed.eq_ignore_ascii_case(&origin));
         let own = origin.split_once("://").is_some_and(|(scheme, host)| {
@@ -110,6 +107,9 @@ impl HttpPolicy {
 
     /// The value of `Access-Control-Allow-Origin` for a request, if its origin is on the list.
     pub(crate) fn cors_origin(&self, headers: &HeaderMap) -> Option<HeaderValue> {
+        if self.cors_origins.is_empty() {
+            return None;
+        }
         let origin = headers.get(header::ORIGIN)?;
         let listed = self
             .cors_origins
@@ -132,26 +132,6 @@ fn without_port(host: &str) -> &str {
 fn is_loopback_address(name: &str) -> bool {
     let bare = name.strip_prefix('[').and_then(|name| name.strip_suffix(']')).unwrap_or(name);
     bare.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
-}
-
-/// The headers that let a page of another origin read an answer.
-pub(super) fn allow_cors(headers: &mut HeaderMap, origin: HeaderValue) {
-    headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, origin);
-    headers.insert(
-        header::ACCESS_CONTROL_EXPOSE_HEADERS,
-        HeaderValue::from_static("retry-after, www-authenticate"),
-    );
-    headers.insert(header::VARY, HeaderValue::from_static("origin"));
-}
-
-/// The headers that answer a browser's question before its request.
-pub(super) fn allow_preflight(headers: &mut HeaderMap, request: &HeaderMap) {
-    headers.insert(header::ACCESS_CONTROL_ALLOW_METHODS, HeaderValue::from_static("POST"));
-    headers.insert(header::ACCESS_CONTROL_MAX_AGE, HeaderValue::from_static("600"));
-    // Whatever the page wants to send is checked when it sends it; `*` would not cover `Authorization`.
-    if let Some(wanted) = request.get(HeaderName::from_static("access-control-request-headers")) {
-        headers.insert(header::ACCESS_CONTROL_ALLOW_HEADERS, wanted.clone());
-    }
 }
 
 #[cfg(test)]
