@@ -1,14 +1,14 @@
 //! A running handler: one future that moves.
 //!
-//! It begins within the response's future ([`Call::run`]). At the first notification it moves to a task of its own,
+//! It begins within the response's future ([`Call`]). At the first notification it moves to a task of its own,
 //! which feeds the response's stream. When the client goes away it moves to a task that lets it end. Wherever it is,
 //! it holds its place among the running handlers until it has really ended.
 
 use std::{
     future::poll_fn,
-    pin::pin,
+    pin::{Pin, pin},
     sync::Arc,
-    task::{Context, Poll},
+    task::{Context, Poll, ready},
 };
 
 use tokio::time::{Instant, sleep, sleep_until};
@@ -25,12 +25,15 @@ use crate::{
     protocol::{Condition, ProtocolError},
 };
 
-/// A handler that may be running.
+/// A handler that may be running: the future of what it comes to.
+///
+/// It ends when the handler has an answer, or something to say before it. Dropping it is how a client goes away: the
+/// token is signalled at once.
 pub(crate) struct Call {
     /// `None` once it has ended or moved on.
     work: Option<Work>,
-    deadline: Instant,
-    shared: Arc<Shared>,
+    /// What else a handler that is not done at once may wait for: most need no timer.
+    interruption: Option<Pin<Box<dyn Future<Output = CancellationReason> + Send>>>,
 }
 
 /// The handler's future with all that belongs to it, wherever it moves.
@@ -69,21 +72,39 @@ impl Call {
         shared: Arc<Shared>,
         place: WorkGuard,
     ) -> Self {
-        let (span, kept) = (Span::current(), Arc::clone(&shared));
+        let span = Span::current();
         let work = Work { handler, token, outbox, deadline, answerer, span, shared, _place: place };
-        Self { work: Some(work), deadline, shared: kept }
+        Self { work: Some(work), interruption: None }
     }
 
-    /// Runs the handler until it has an answer, or something to say before it.
-    ///
-    /// Dropping this future is how a client goes away: the token is signalled at once.
-    pub(super) async fn run(mut self) -> Outcome {
-        // Most handlers are done at once; they need no timer. The others wait in a box of their own.
-        let (work, step) = match poll_fn(|cx| Poll::Ready(self.poll(cx))).await {
-            Poll::Ready(done) => done,
-            Poll::Pending => Box::pin(self.wait()).await,
+    fn poll_step(&mut self, cx: &mut Context<'_>) -> Poll<Step> {
+        let Some(work) = &mut self.work else {
+            return Poll::Pending;
         };
-        match step {
+        match (work.poll(cx), &work.outbox) {
+            (Poll::Ready(end), _) => return Poll::Ready(Step::Ended(end)),
+            (Poll::Pending, Some(outbox)) if outbox.poll_ready(cx).is_ready() => {
+                return Poll::Ready(Step::Speaks(Arc::clone(outbox)));
+            }
+            (Poll::Pending, _) => {}
+        }
+        let interruption = self.interruption.get_or_insert_with(|| {
+            let (shared, deadline) = (Arc::clone(&work.shared), work.deadline);
+            Box::pin(interrupted(shared, deadline))
+        });
+        interruption.as_mut().poll(cx).map(Step::Failed)
+    }
+}
+
+impl Future for Call {
+    type Output = Outcome;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Outcome> {
+        let step = ready!(self.poll_step(cx));
+        let Some(work) = self.work.take() else {
+            return Poll::Pending;
+        };
+        Poll::Ready(match step {
             Step::Ended(end) => work.ended(end),
             Step::Speaks(outbox) => Outcome::Stream(work.stream(outbox)),
             Step::Failed(reason) => {
@@ -91,45 +112,16 @@ impl Call {
                 tokio::spawn(work.linger());
                 Outcome::Answer(answer)
             }
-        }
-    }
-
-    async fn wait(&mut self) -> (Work, Step) {
-        let shared = Arc::clone(&self.shared);
-        let mut deadline = pin!(sleep_until(self.deadline));
-        let mut stopping = pin!(shared.lifecycle.reached(Phase::Cancelling));
-        poll_fn(|cx| {
-            if let Poll::Ready(done) = self.poll(cx) {
-                return Poll::Ready(done);
-            }
-            let reason = if deadline.as_mut().poll(cx).is_ready() {
-                CancellationReason::DeadlineExceeded
-            } else if stopping.as_mut().poll(cx).is_ready() {
-                CancellationReason::ShuttingDown
-            } else {
-                return Poll::Pending;
-            };
-            self.take(Step::Failed(reason))
         })
-        .await
     }
+}
 
-    fn poll(&mut self, cx: &mut Context<'_>) -> Poll<(Work, Step)> {
-        let Some(work) = &mut self.work else {
-            return Poll::Pending;
-        };
-        let step = match (work.poll(cx), &work.outbox) {
-            (Poll::Ready(end), _) => Step::Ended(end),
-            (Poll::Pending, Some(outbox)) if outbox.poll_ready(cx).is_ready() => {
-                Step::Speaks(Arc::clone(outbox))
-            }
-            (Poll::Pending, _) => return Poll::Pending,
-        };
-        self.take(step)
-    }
-
-    fn take(&mut self, step: Step) -> Poll<(Work, Step)> {
-        self.work.take().map_or(Poll::Pending, |work| Poll::Ready((work, step)))
+/// Waits until a handler has had its time, or the server's patience ends.
+async fn interrupted(shared: Arc<Shared>, deadline: Instant) -> CancellationReason {
+    tokio::select! {
+        biased;
+        () = sleep_until(deadline) => CancellationReason::DeadlineExceeded,
+        () = shared.lifecycle.reached(Phase::Cancelling) => CancellationReason::ShuttingDown,
     }
 }
 

@@ -8,8 +8,9 @@ use tokio::time::{Instant, timeout_at};
 use super::{
     Answer, Engine, Reply,
     answer::{Answerer, Kind, bad_arguments},
-    call::{Call, Outcome},
+    call::Call,
     gate::{Place, Refusal},
+    handling::Started,
     headers,
     lifecycle::Phase,
     request::{Admitted, Carried, Refused, SHUTTING_DOWN, late, mismatch, overloaded},
@@ -26,19 +27,8 @@ use crate::{
     },
 };
 
-/// What the metadata of most requests fits into.
-const META_BYTES: usize = 256;
-
-/// What a request came to before anything was waited for.
-pub(super) enum Started {
-    /// It is answered.
-    Answered(Reply),
-    /// A handler is ready to run.
-    Handler(Prepared),
-}
-
 /// A handler that has its arguments, and no place yet.
-pub(super) struct Prepared {
+struct Prepared {
     handler: HandlerFuture,
     invocation: Invocation,
     signals: (CancellationToken, Option<Arc<Outbox>>),
@@ -51,11 +41,11 @@ pub(super) struct Prepared {
 impl Engine {
     pub(super) fn start_tool(
         &self,
-        request: Admitted<'_>,
+        request: &Admitted<'_>,
         tool: &Arc<ToolEntry>,
         arguments: Option<&Arguments<'_>>,
         carried: Carried,
-    ) -> Result<Started, Refused> {
+    ) -> Result<Started<'_>, Refused> {
         if carried.mirrored {
             let faults = headers::argument_faults(&carried.headers, &tool.headers, arguments);
             if !faults.is_empty() {
@@ -67,31 +57,31 @@ impl Engine {
     }
 
     /// A tool's refusal is a result that its caller's model can read.
-    fn refuse_arguments(&self, request: &Admitted<'_>, entry: &Entry, faults: &[Fault]) -> Started {
+    fn refuse_arguments(&self, request: &Admitted<'_>, entry: &Entry, faults: &[Fault]) -> Started<'static> {
         let result = bad_arguments(&entry.name, faults);
         let mut message = Vec::new();
-        write_response(&request.id, &mut message, |out| result.write_result(&self.catalog.server_info, out));
+        write_response(request.id, &mut message, |out| result.write_result(&self.catalog.server_info, out));
         Started::Answered(Reply::Answer(Answer::ok(message)))
     }
 
     /// Reads the arguments, and checks all that can be checked without waiting.
     pub(super) fn prepare(
         &self,
-        request: Admitted<'_>,
+        request: &Admitted<'_>,
         entry: &Entry,
         kind: Kind,
         mut reader: ArgumentReader<'_>,
         carried: Carried,
-    ) -> Result<Started, Refused> {
+    ) -> Result<Started<'_>, Refused> {
         let shared = &self.shared;
-        let deadline = request.arrived + entry.timeout.unwrap_or(shared.limits.request_timeout);
+        let deadline = carried.arrived + entry.timeout.unwrap_or(shared.limits.request_timeout);
         let (token, outbox) =
-            (carried.token.clone(), outbox(&request, &carried, shared.limits.progress_queue));
-        let invocation = self.invocation(&request, entry, &kind, carried, outbox.clone(), deadline);
+            (carried.token.clone(), outbox(request, &carried, shared.limits.progress_queue));
+        let invocation = self.invocation(request, entry, &kind, carried, outbox.clone(), deadline);
         let Some(handler) = entry.runner.start(&mut reader, &invocation) else {
             let faults = reader.into_faults();
             return match &kind {
-                Kind::Tool(_) => Ok(self.refuse_arguments(&request, entry, &faults)),
+                Kind::Tool(_) => Ok(self.refuse_arguments(request, entry, &faults)),
                 Kind::Resource { uri, .. } => {
                     Err(super::answer::unknown_resource(uri).with_faults(faults).into())
                 }
@@ -103,57 +93,57 @@ impl Engine {
         // What the types say was read; the schema may say more.
         let violations = violations(&kind, request.envelope);
         if !violations.is_empty() {
-            return Ok(self.refuse_arguments(&request, entry, &violations));
+            return Ok(self.refuse_arguments(request, entry, &violations));
         }
         check_capabilities(entry.requires, &invocation)?;
         let tool = matches!(kind, Kind::Tool(_)).then(|| Arc::clone(&entry.name));
         let answerer = Answerer {
-            id: request.id,
+            id: request.id.clone(),
             catalog: Arc::clone(&self.catalog),
             kind,
             handler: Arc::clone(&entry.place),
         };
         let signals = (token, outbox);
-        Ok(Started::Handler(Prepared { handler, invocation, signals, deadline, answerer, tool }))
+        self.place(Prepared { handler, invocation, signals, deadline, answerer, tool })
     }
 
-    /// Waits for a place among the running handlers, and runs one.
-    pub(super) async fn run(&self, prepared: Prepared, envelope: &Envelope<'_>) -> Result<Reply, Refused> {
-        let shared = &self.shared;
-        // Most find a place at once: the rest is kept out of their way, in a box.
-        let Prepared { handler, invocation, signals, deadline, answerer, tool } = prepared;
-        let tool = tool.filter(|_| shared.tool_limit.is_some());
-        let place = match tool.is_none().then(|| shared.gate.try_enter()).flatten() {
-            Some(place) => place,
-            None => Box::pin(self.wait_for_place(tool.as_deref(), &invocation, envelope, deadline)).await?,
-        };
+    /// Gives a handler a place among those that run, or a future that waits for one.
+    fn place(&self, prepared: Prepared) -> Result<Started<'_>, Refused> {
+        let limited = prepared.tool.is_some() && self.shared.tool_limit.is_some();
+        match (!limited).then(|| self.shared.gate.try_enter()).flatten() {
+            Some(place) => Ok(Started::Running(self.call(prepared, place)?)),
+            None => Ok(Started::Queued(Box::pin(async move {
+                let Prepared { invocation, tool, deadline, .. } = &prepared;
+                let place = self.wait_for_place(tool.as_deref(), invocation, *deadline).await?;
+                Ok(self.call(prepared, place)?.await.into())
+            }))),
+        }
+    }
+
+    /// Starts a handler at its place.
+    fn call(&self, prepared: Prepared, place: Place) -> Result<Call, Refused> {
         // Asked with the place in hand: from here on shutdown waits for it, and has not ended before.
-        if shared.lifecycle.phase() >= Phase::Cancelling {
+        if self.shared.lifecycle.phase() >= Phase::Cancelling {
             return Err(overloaded(SHUTTING_DOWN).into());
         }
+        let Prepared { handler, invocation, signals, deadline, answerer, .. } = prepared;
         let guard: WorkGuard = Arc::new(place);
         invocation.set_work(&guard);
-        drop(invocation);
-        let call = Call::new(handler, signals, deadline, answerer, Arc::clone(shared), guard);
-        Ok(match call.run().await {
-            Outcome::Answer(answer) => Reply::Answer(answer),
-            Outcome::Stream(stream) => Reply::Stream(stream),
-        })
+        Ok(Call::new(handler, signals, deadline, answerer, Arc::clone(&self.shared), guard))
     }
 
     /// A place among the running handlers, before the deadline.
     async fn wait_for_place(
         &self,
-        limited: Option<&str>,
+        tool: Option<&str>,
         invocation: &Invocation,
-        envelope: &Envelope<'_>,
         deadline: Instant,
     ) -> Result<Place, Refused> {
         let shared = &self.shared;
         let admitted = async {
-            if limited.is_some() {
-                let context = invocation.context();
-                self.limit(shared.tool_limit.as_deref(), context.caller(), envelope, limited).await?;
+            if tool.is_some() {
+                let (limit, context) = (shared.tool_limit.as_deref(), invocation.context());
+                self.limit(limit, context.caller(), "tools/call", tool).await?;
             }
             match shared.gate.enter(shared.lifecycle.reached(Phase::Cancelling)).await {
                 Ok(place) => Ok(place),
@@ -176,8 +166,6 @@ impl Engine {
         outbox: Option<Arc<Outbox>>,
         deadline: Instant,
     ) -> Invocation {
-        let mut meta = Vec::with_capacity(META_BYTES);
-        request.meta.entries().write_json(&mut meta);
         let target = match kind {
             Kind::Resource { uri, mime_type, .. } => {
                 Addressed::Resource { uri: uri.clone(), mime_type: mime_type.clone() }
@@ -187,7 +175,7 @@ impl Engine {
         Invocation::new(InvocationParts {
             request_id: request.id.clone(),
             revision: request.revision,
-            meta: String::from_utf8(meta).unwrap_or_default(),
+            meta: request.meta.text().get().into(),
             endpoint: Arc::clone(&self.catalog.info),
             target,
             caller: request.caller.clone(),

@@ -1,6 +1,6 @@
 //! From a message to its reply: the checks in their order, and the start of the handler.
 
-use std::{borrow::Cow, future::poll_fn, pin::pin, time::Duration};
+use std::{borrow::Cow, time::Duration};
 
 use http::{Extensions, HeaderMap};
 use tokio::time::{Instant, timeout_at};
@@ -9,17 +9,17 @@ use super::{
     AdmissionChoice, Answer, Channel, Denied, DynRateLimit, Engine, Incoming, RateLimited, Reply,
     admission::AdmissionRequest,
     answer::Kind,
+    handling::{Handling, Started, guarded},
     headers,
-    invoke::Started,
-    panic::{Panic, poll_caught},
     target::{CompletionRequest, Target, bad_cursor, named},
 };
 use crate::{
     handler::{ArgumentReader, Caller, CancellationToken, Framing},
     protocol::{
-        Arguments, Condition, Envelope, EnvelopeError, Fault, JsonType, Meta, ProtocolError, RequestId,
+        Arguments, CacheHint, Condition, Envelope, EnvelopeError, Fault, Meta, ProtocolError, RequestId,
         Revision, write_response,
     },
+    registry::CatalogView,
 };
 
 /// How long a client should wait when there is no room.
@@ -29,16 +29,16 @@ pub(super) const SHUTTING_DOWN: &str = "the server is shutting down";
 
 /// A request that was admitted.
 pub(super) struct Admitted<'b> {
-    pub(super) id: RequestId,
+    pub(super) id: &'b RequestId,
     pub(super) envelope: &'b Envelope<'b>,
     pub(super) meta: &'b Meta<'b>,
     pub(super) revision: Revision,
     pub(super) caller: Caller,
-    pub(super) arrived: Instant,
 }
 
 /// What moves from the transport's request into the invocation.
 pub(super) struct Carried {
+    pub(super) arrived: Instant,
     pub(super) token: CancellationToken,
     pub(super) framing: Framing,
     /// Whether headers mirror the body.
@@ -47,48 +47,118 @@ pub(super) struct Carried {
     pub(super) extensions: Extensions,
 }
 
-impl Engine {
-    /// Answers one message.
-    ///
-    /// Dropping the future cancels the request: a running handler is signalled at once, and ends on its own.
-    pub(crate) async fn handle(&self, incoming: Incoming<'_>) -> Reply {
-        match Envelope::parse(incoming.body) {
-            Ok(envelope) => self.handle_parsed(&envelope, incoming).await,
-            Err(error) => Reply::Answer(malformed(error)),
-        }
-    }
-
-    /// Answers one message that its transport has parsed already.
-    pub(crate) async fn handle_parsed(&self, envelope: &Envelope<'_>, incoming: Incoming<'_>) -> Reply {
+impl From<Incoming<'_>> for Carried {
+    fn from(incoming: Incoming<'_>) -> Self {
         let Incoming { arrived, token, channel, .. } = incoming;
         let (framing, mirrored) = (channel.framing(), matches!(channel, Channel::Http { .. }));
         let (headers, extensions) = channel.into_parts();
-        let carried = Carried { token, framing, mirrored, headers, extensions };
-        let span = self.span(envelope);
-        // Pinned where it is made: it is large, and moving it would cost more than anything it does for a plain call.
-        let mut answered = pin!(self.answered(envelope, carried, arrived));
-        let reply = poll_fn(|cx| {
-            let _entered = span.enter();
-            poll_caught(answered.as_mut(), cx)
-        });
-        let reply = reply.await.unwrap_or_else(|Panic(message)| {
-            let (method, target) = (&*envelope.method, named(envelope));
-            tracing::error!(method, target, panic = message, "a request panicked before its handler ran");
-            Err(ProtocolError::new(Condition::Internal, "internal error").into())
-        });
-        reply.unwrap_or_else(|error| Reply::Answer(error.answer(envelope.id.as_ref())))
+        Self { arrived, token, framing, mirrored, headers, extensions }
+    }
+}
+
+impl Engine {
+    /// Answers one message. Nothing is waited for here; dropping the future cancels the request.
+    pub(crate) fn handle<'e>(&'e self, incoming: Incoming<'e>) -> Handling<'e> {
+        if self.asks() {
+            return Handling::Waiting(Box::pin(async move {
+                match Envelope::parse(incoming.body) {
+                    Ok(envelope) => self.ask(&envelope, Carried::from(incoming)).await,
+                    Err(error) => malformed(error).into(),
+                }
+            }));
+        }
+        match Envelope::parse(incoming.body) {
+            Ok(envelope) => self.begin(&envelope, incoming.into()),
+            Err(error) => Handling::replied(malformed(error)),
+        }
     }
 
-    async fn answered(
+    /// [`handle`](Self::handle) for a message that its transport has parsed already.
+    pub(crate) fn handle_parsed<'e>(
+        &'e self,
+        envelope: &'e Envelope<'e>,
+        incoming: Incoming<'_>,
+    ) -> Handling<'e> {
+        match self.asks() {
+            true => Handling::Waiting(Box::pin(self.ask(envelope, incoming.into()))),
+            false => self.begin(envelope, incoming.into()),
+        }
+    }
+
+    /// Whether somebody is asked before a request is admitted.
+    fn asks(&self) -> bool {
+        self.shared.request_limit.is_some()
+            || self.shared.policy.is_some()
+            || matches!(self.shared.admission, AdmissionChoice::Custom(_))
+    }
+
+    /// Starts a message of a caller about whom nobody is asked.
+    fn begin(&self, envelope: &Envelope<'_>, carried: Carried) -> Handling<'_> {
+        Handling::start(self.span(envelope), envelope.id.as_ref(), || {
+            let revision = self.check(envelope, &carried)?;
+            self.admitted(envelope, carried, revision, Caller::anonymous(), &CatalogView::everything())
+        })
+    }
+
+    /// Answers a message after asking about its caller.
+    async fn ask(&self, envelope: &Envelope<'_>, carried: Carried) -> Reply {
+        let request = async {
+            let revision = self.check(envelope, &carried)?;
+            let caller = self.admit(envelope, &carried, revision).await?;
+            let deadline = carried.arrived + self.shared.limits.request_timeout;
+            let view = self.view(&caller, revision, deadline).await?;
+            if envelope.id.is_some() {
+                // Admission may have taken its time.
+                self.check_running()?;
+            }
+            self.admitted(envelope, carried, revision, caller, &view)?.replied().await
+        };
+        guarded(self.span(envelope), envelope.id.clone(), request).await
+    }
+
+    /// All checks before admission; the revision that the request speaks.
+    ///
+    /// A notification is admitted and limited like a request; none of them has a further effect over HTTP.
+    fn check(&self, envelope: &Envelope<'_>, carried: &Carried) -> Result<Revision, Refused> {
+        let mut revision = Revision::LATEST;
+        if envelope.id.is_some() {
+            self.check_era(envelope, carried)?;
+            if carried.mirrored {
+                let faults = headers::standard_faults(&carried.headers, envelope);
+                if !faults.is_empty() {
+                    return Err(mismatch(faults).into());
+                }
+            }
+            revision = self.revision(envelope, carried)?;
+            let faults = envelope.params.meta_faults();
+            if !faults.is_empty() {
+                let error = ProtocolError::new(Condition::InvalidMeta, "invalid `_meta`");
+                return Err(error.with_faults(faults).into());
+            }
+        }
+        self.check_running()?;
+        Ok(revision)
+    }
+
+    /// Starts a message whose caller is known.
+    fn admitted(
         &self,
         envelope: &Envelope<'_>,
         carried: Carried,
-        arrived: Instant,
-    ) -> Result<Reply, Refused> {
-        match &envelope.id {
-            None => self.notification(envelope, &carried, arrived).await,
-            Some(id) => self.request(id.clone(), envelope, carried, arrived).await,
+        revision: Revision,
+        caller: Caller,
+        view: &CatalogView,
+    ) -> Result<Started<'_>, Refused> {
+        // A request without metadata was refused.
+        let (Some(id), Some(meta)) = (&envelope.id, envelope.params.meta.value()) else {
+            return Ok(Started::Answered(Reply::Accepted));
+        };
+        let request = Admitted { id, envelope, meta, revision, caller };
+        if envelope.method == "subscriptions/listen" && !self.catalog.changes.is_empty() {
+            return self.listen(&request, carried, view);
         }
+        let target = Target::find(&self.catalog, view, envelope)?;
+        self.start(&request, target, carried)
     }
 
     /// A span by OpenTelemetry's conventions for MCP.
@@ -110,69 +180,22 @@ impl Engine {
         )
     }
 
-    /// A notification is admitted and limited like a request; none of them has a further effect over HTTP.
-    async fn notification(
-        &self,
-        envelope: &Envelope<'_>,
-        carried: &Carried,
-        arrived: Instant,
-    ) -> Result<Reply, Refused> {
-        self.check_running()?;
-        self.admit(envelope, carried, Revision::LATEST, arrived).await?;
-        Ok(Reply::Accepted)
-    }
-
-    async fn request(
-        &self,
-        id: RequestId,
-        envelope: &Envelope<'_>,
-        carried: Carried,
-        arrived: Instant,
-    ) -> Result<Reply, Refused> {
-        self.check_era(envelope, &carried)?;
-        if carried.mirrored {
-            let faults = headers::standard_faults(&carried.headers, envelope);
-            if !faults.is_empty() {
-                return Err(mismatch(faults).into());
-            }
-        }
-        let revision = self.revision(envelope, &carried)?;
-        let faults = envelope.params.meta_faults();
-        let (true, Some(meta)) = (faults.is_empty(), envelope.params.meta.value()) else {
-            return Err(ProtocolError::new(Condition::InvalidMeta, "invalid `_meta`")
-                .with_faults(faults)
-                .into());
-        };
-        self.check_running()?;
-        let caller = self.admit(envelope, &carried, revision, arrived).await?;
-        // Admission may have taken its time.
-        self.check_running()?;
-        let request = Admitted { id, envelope, meta, revision, caller, arrived };
-        if envelope.method == "subscriptions/listen" && !self.catalog.changes.is_empty() {
-            return Box::pin(self.listen(request, carried)).await;
-        }
-        let target = Target::find(&self.catalog, envelope)?;
-        match self.start(request, target, carried)? {
-            Started::Answered(reply) => Ok(reply),
-            Started::Handler(prepared) => self.run(prepared, envelope).await,
-        }
-    }
-
     /// Answers at once, or gets a handler ready.
     fn start(
         &self,
-        request: Admitted<'_>,
+        request: &Admitted<'_>,
         target: Target<'_, '_>,
         carried: Carried,
-    ) -> Result<Started, Refused> {
+    ) -> Result<Started<'_>, Refused> {
         let done = |id: &RequestId, result: &[u8]| {
             let mut message = Vec::with_capacity(result.len() + 64);
             write_response(id, &mut message, |out| out.extend_from_slice(result));
             Started::Answered(Reply::Answer(Answer::ok(message)))
         };
         match target {
-            Target::Discover => Ok(done(&request.id, &self.catalog.discover)),
-            Target::List(pages, cursor) => Ok(done(&request.id, pages.page(cursor).map_err(bad_cursor)?)),
+            Target::Discover => Ok(done(request.id, &self.catalog.discover)),
+            Target::List(pages, cursor) => Ok(done(request.id, pages.page(cursor).map_err(bad_cursor)?)),
+            Target::Seen(page) => Ok(done(request.id, &page)),
             Target::Tool(tool, arguments) => self.start_tool(request, tool, arguments, carried),
             Target::Prompt(prompt, arguments) => {
                 let texts = texts(arguments)?;
@@ -198,13 +221,14 @@ impl Engine {
             }
             Target::ResourceList(list, cursor) => {
                 let values: Vec<(&str, &str)> = cursor.map(|cursor| ("cursor", cursor)).into_iter().collect();
-                let kind = Kind::Page { cache: list.cache };
+                let cache = if self.shared.policy.is_some() { CacheHint::default() } else { list.cache };
+                let kind = Kind::Page { cache };
                 self.prepare(request, list, kind, ArgumentReader::text(&values, None), carried)
             }
             Target::Completion(None, _) => {
                 let mut message = Vec::new();
                 let nothing = crate::protocol::Completion::default();
-                write_response(&request.id, &mut message, |out| {
+                write_response(request.id, &mut message, |out| {
                     nothing.write_result(&self.catalog.server_info, out)
                 });
                 Ok(Started::Answered(Reply::Answer(Answer::ok(message))))
@@ -234,19 +258,15 @@ impl Engine {
         envelope: &Envelope<'_>,
         carried: &Carried,
         revision: Revision,
-        arrived: Instant,
     ) -> Result<Caller, Refused> {
-        let (limit, admission) = (&self.shared.request_limit, &self.shared.admission);
-        if limit.is_none() && !matches!(admission, AdmissionChoice::Custom(_)) {
-            return Ok(Caller::anonymous());
-        }
+        let limit = self.shared.request_limit.as_deref();
         let admitted = async {
             let caller = self.caller(envelope, carried, revision).await?;
-            self.limit(limit.as_deref(), &caller, envelope, None).await?;
+            self.limit(limit, &caller, &envelope.method, None).await?;
             Ok(caller)
         };
-        let admitted = Box::pin(timeout_at(arrived + self.shared.limits.request_timeout, admitted));
-        admitted.await.unwrap_or_else(|_| Err(late().into()))
+        let deadline = carried.arrived + self.shared.limits.request_timeout;
+        timeout_at(deadline, admitted).await.unwrap_or_else(|_| Err(late().into()))
     }
 
     async fn caller(
@@ -275,11 +295,11 @@ impl Engine {
         &self,
         limit: Option<&dyn DynRateLimit>,
         caller: &Caller,
-        envelope: &Envelope<'_>,
+        method: &str,
         tool: Option<&str>,
     ) -> Result<(), ProtocolError> {
         let Some(limit) = limit else { return Ok(()) };
-        let request = RateLimited { caller, endpoint: &self.catalog.info, method: &envelope.method, tool };
+        let request = RateLimited { caller, endpoint: &self.catalog.info, method, tool };
         let slow_down = |delay| {
             ProtocolError::new(Condition::RateLimited, "too many requests: slow down").retry_after(delay)
         };
@@ -294,7 +314,7 @@ pub(super) struct Refused {
 }
 
 impl Refused {
-    fn answer(self, id: Option<&RequestId>) -> Answer {
+    pub(super) fn answer(self, id: Option<&RequestId>) -> Answer {
         Answer { challenge: self.challenge, ..Answer::error(&self.error, id) }
     }
 }
@@ -330,7 +350,7 @@ fn texts<'a>(arguments: Option<&'a Arguments<'_>>) -> Result<Vec<(&'a str, Cow<'
         match serde_json::from_str::<Text<'_>>(raw.get()) {
             Ok(Text(text)) => texts.push((name, text)),
             Err(_) if faults.len() < Fault::MOST => {
-                faults.push(Fault::new(name, format!("expected a string, found {}", JsonType::of(raw))));
+                faults.push(Fault::new(name, format!("expected a string, found {}", raw.kind())));
             }
             Err(_) => break,
         }

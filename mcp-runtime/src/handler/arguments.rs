@@ -3,10 +3,10 @@
 use std::any::Any;
 
 use serde::de::{DeserializeOwned, Deserializer, Visitor, value::MapDeserializer};
-use serde_json::{Value, value::RawValue};
+use serde_json::Value;
 
 use super::text::parse_long;
-use crate::protocol::{Arguments, Fault};
+use crate::protocol::{Arguments, Fault, Raw};
 
 /// All arguments of a tool call as one value of type `T`, instead of a parameter each.
 ///
@@ -46,7 +46,7 @@ impl<'a> ArgumentReader<'a> {
         self.faults
     }
 
-    pub(super) fn take_json(&mut self, name: &str) -> Option<&'a RawValue> {
+    pub(super) fn take_json(&mut self, name: &str) -> Option<Raw<'a>> {
         let Source::Json(arguments) = self.source else {
             return None;
         };
@@ -137,7 +137,7 @@ where
 }
 
 /// Deserialises one argument; on failure, says where in it and what was expected.
-pub(super) fn parse<T: DeserializeOwned>(name: &str, raw: &RawValue) -> Result<T, (String, String)> {
+pub(super) fn parse<T: DeserializeOwned>(name: &str, raw: Raw<'_>) -> Result<T, (String, String)> {
     if let Some(text) = parse_long(raw) {
         return Ok(text);
     }
@@ -156,7 +156,7 @@ pub(super) fn parse<T: DeserializeOwned>(name: &str, raw: &RawValue) -> Result<T
 }
 
 /// Once more with `5.0` read as the integer that it is (JSON Schema 2020-12, section 4.2.3), if there is such a number.
-fn with_whole_numbers<T: DeserializeOwned>(raw: &RawValue) -> Option<T> {
+fn with_whole_numbers<T: DeserializeOwned>(raw: Raw<'_>) -> Option<T> {
     if !raw.get().contains(".0") {
         return None;
     }
@@ -299,12 +299,12 @@ mod tests {
             #[allow(dead_code)]
             items: Vec<u32>,
         }
-        let raw = RawValue::from_string(r#"{"items":[1,"two"]}"#.to_owned()).unwrap();
-        let (at, message) = parse::<Order>("order", &raw).unwrap_err();
+        let raw = Raw::parse(r#"{"items":[1,"two"]}"#).unwrap();
+        let (at, message) = parse::<Order>("order", raw).unwrap_err();
         assert_eq!(at, "order.items[1]");
         assert_eq!(message, "invalid type: string \"two\", expected an integer from 0 to 4294967295");
-        let raw = RawValue::from_string("true".to_owned()).unwrap();
-        assert_eq!(parse::<u32>("limit", &raw).unwrap_err().0, "limit");
+        let raw = Raw::parse("true").unwrap();
+        assert_eq!(parse::<u32>("limit", raw).unwrap_err().0, "limit");
     }
 
     #[test]
@@ -319,12 +319,12 @@ mod tests {
 
     #[test]
     fn an_integer_may_be_written_with_a_zero_fraction() {
-        let raw = |json: &str| RawValue::from_string(json.to_owned()).unwrap();
-        assert_eq!(parse::<u32>("n", &raw("5.0")), Ok(5));
-        assert_eq!(parse::<Vec<i8>>("n", &raw("[-1.0, 2]")), Ok(vec![-1, 2]));
-        assert_eq!(parse::<f64>("n", &raw("5.0")), Ok(5.0));
-        assert!(parse::<u32>("n", &raw("5.5")).unwrap_err().1.contains("5.5"));
-        assert!(parse::<u8>("n", &raw("300.0")).is_err());
+        let raw = |json| Raw::parse(json).unwrap();
+        assert_eq!(parse::<u32>("n", raw("5.0")), Ok(5));
+        assert_eq!(parse::<Vec<i8>>("n", raw("[-1.0, 2]")), Ok(vec![-1, 2]));
+        assert_eq!(parse::<f64>("n", raw("5.0")), Ok(5.0));
+        assert!(parse::<u32>("n", raw("5.5")).unwrap_err().1.contains("5.5"));
+        assert!(parse::<u8>("n", raw("300.0")).is_err());
     }
 
     #[test]

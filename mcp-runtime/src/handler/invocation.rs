@@ -32,7 +32,7 @@ pub struct InvocationParts {
     /// The revision that the request speaks.
     pub revision: Revision,
     /// The JSON text of the request's `_meta`, or `{}`.
-    pub meta: String,
+    pub meta: Box<str>,
     /// The endpoint that serves it.
     pub endpoint: Arc<EndpointInfo>,
     /// What it addresses.

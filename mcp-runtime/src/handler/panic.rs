@@ -19,14 +19,19 @@ impl Panic {
     }
 }
 
+/// Does some work that may panic.
+pub(crate) fn caught<T>(work: impl FnOnce() -> T) -> Result<T, Panic> {
+    catch_unwind(AssertUnwindSafe(work)).map_err(|payload| Panic::new(&*payload))
+}
+
 /// Polls a future; one that panics has ended, and must not be polled again.
 pub(crate) fn poll_caught<F>(future: Pin<&mut F>, cx: &mut Context<'_>) -> Poll<Result<F::Output, Panic>>
 where
     F: Future + ?Sized,
 {
-    match catch_unwind(AssertUnwindSafe(|| future.poll(cx))) {
+    match caught(|| future.poll(cx)) {
         Ok(poll) => poll.map(Ok),
-        Err(payload) => Poll::Ready(Err(Panic::new(&*payload))),
+        Err(panic) => Poll::Ready(Err(panic)),
     }
 }
 
@@ -36,17 +41,17 @@ mod tests {
 
     use super::*;
 
-    async fn caught<F: Future>(future: F) -> Result<F::Output, Panic> {
+    async fn ended<F: Future>(future: F) -> Result<F::Output, Panic> {
         let mut future = pin!(future);
         poll_fn(|cx| poll_caught(future.as_mut(), cx)).await
     }
 
     #[tokio::test]
     async fn a_panic_is_an_output() {
-        assert_eq!(caught(async { 7 }).await.unwrap(), 7);
-        let said = caught(async { panic!("no {}", 1) }).await.map(|(): ()| ()).unwrap_err();
+        assert_eq!(ended(async { 7 }).await.unwrap(), 7);
+        let said = ended(async { panic!("no {}", 1) }).await.map(|(): ()| ()).unwrap_err();
         assert_eq!(said.0, "no 1");
-        let said = caught(async { std::panic::panic_any(5) }).await.map(|(): ()| ()).unwrap_err();
+        let said = ended(async { std::panic::panic_any(5) }).await.map(|(): ()| ()).unwrap_err();
         assert_eq!(said.0, "a value that is no text");
     }
 }

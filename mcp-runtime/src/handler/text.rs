@@ -1,7 +1,8 @@
 //! Long texts among the arguments, read faster than serde_json would.
 
 use serde::de::{DeserializeOwned, Deserializer, Visitor, value::BorrowedStrDeserializer};
-use serde_json::value::RawValue;
+
+use crate::protocol::Raw;
 
 /// From how many bytes on it pays.
 const LONG: usize = 1024;
@@ -10,7 +11,7 @@ const LONG: usize = 1024;
 ///
 /// The JSON was scanned when the message was taken apart. serde_json would scan it once more, byte for byte; here it
 /// is only searched for a backslash, which costs a tenth of that.
-pub(super) fn parse_long<T: DeserializeOwned>(raw: &RawValue) -> Option<T> {
+pub(super) fn parse_long<T: DeserializeOwned>(raw: Raw<'_>) -> Option<T> {
     let json = raw.get();
     if json.len() < LONG {
         return None;
@@ -74,7 +75,7 @@ mod tests {
     use super::*;
 
     fn long<T: DeserializeOwned>(json: &Value) -> Option<T> {
-        parse_long(&serde_json::value::to_raw_value(json).unwrap())
+        parse_long(Raw::from(&*serde_json::value::to_raw_value(json).unwrap()))
     }
 
     #[test]

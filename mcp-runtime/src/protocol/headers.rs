@@ -3,11 +3,10 @@
 use std::borrow::Cow;
 use std::fmt;
 
+use super::member::JsonType;
+use super::raw::Raw;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use serde_json::value::RawValue;
-
-use super::member::JsonType;
 
 /// The header that names the revision.
 pub const MCP_PROTOCOL_VERSION: &str = "mcp-protocol-version";
@@ -57,6 +56,15 @@ pub fn plain_value(value: &[u8]) -> Result<&str, HeaderFault> {
     Ok(text.trim_matches([' ', '\t']))
 }
 
+/// Whether a header's value is a text that can't be meant in another way: visible ASCII, and no encoding.
+///
+/// Many values are, so that nothing has to be decoded to compare them.
+pub fn says_plainly(value: &[u8], text: &str) -> bool {
+    value == text.as_bytes()
+        && value.iter().fold(true, |plain, byte| plain & byte.is_ascii_graphic())
+        && !text.starts_with(SENTINEL_START)
+}
+
 /// The text that a header's value stands for, where it may be encoded (`Mcp-Name` and `Mcp-Param-*`).
 ///
 /// # Errors
@@ -89,9 +97,9 @@ const fn is_value_byte(byte: u8) -> bool {
 /// Whether a decoded header says the same as a string, an integer or a boolean in the body.
 ///
 /// Integers are compared by value, so `42.0` equals `42`, as long as a double holds them exactly.
-pub fn matches_json(header: &str, raw: &RawValue) -> bool {
+pub fn matches_json(header: &str, raw: Raw<'_>) -> bool {
     let body = raw.get();
-    match JsonType::of(raw) {
+    match raw.kind() {
         JsonType::String if body.contains('\\') => {
             serde_json::from_str::<String>(body).is_ok_and(|text| text == header)
         }
@@ -138,7 +146,7 @@ mod tests {
     }
 
     fn matches(header: &str, body: &str) -> bool {
-        matches_json(header, serde_json::from_str(body).unwrap())
+        matches_json(header, Raw::parse(body).unwrap())
     }
 
     /// The examples of the specification.
@@ -198,6 +206,22 @@ mod tests {
         {
             assert_eq!(decode(value).as_deref(), Ok(value));
         }
+    }
+
+    #[test]
+    fn what_is_said_plainly_stands_for_itself() {
+        assert!(says_plainly(b"tools/call", "tools/call") && says_plainly(b"", ""));
+        for (value, text) in [
+            ("a", "b"),
+            ("a", "A"),
+            ("a b", "a b"),
+            (" a", "a"),
+            ("\u{e9}", "\u{e9}"),
+            ("=?base64?YQ==?=", "a"),
+        ] {
+            assert!(!says_plainly(value.as_bytes(), text), "{value:?}");
+        }
+        assert!(!says_plainly(b"=?base64?YQ==?=", "=?base64?YQ==?="));
     }
 
     #[test]

@@ -118,20 +118,11 @@ macro_rules! identifier {
         pub struct $name(Identifier);
 
         impl $name {
-            /// Reads a JSON value.
-            ///
-            /// # Errors
-            ///
-            /// [`NotAnId`] for everything but a string or an integer: a fraction, an exponent, `null` and containers.
-            pub fn from_raw(raw: &RawValue) -> Result<Self, NotAnId> {
-                Self::from_json(raw.get())
-            }
-
             /// Reads JSON text that is known to be one valid value without surrounding whitespace.
             ///
             /// # Errors
             ///
-            /// As [`from_raw`](Self::from_raw).
+            /// [`NotAnId`] for everything but a string or an integer: a fraction, an exponent, `null` and containers.
             pub fn from_json(raw: &str) -> Result<Self, NotAnId> {
                 Identifier::from_json(raw).map(Self)
             }

@@ -3,20 +3,7 @@
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-/// How many bytes are looked at together.
-pub(super) const BLOCK: usize = u32::BITS as usize;
-
-/// Whether a string's text has no byte to escape: looked at without a branch, so in vector instructions.
-#[inline(always)]
-pub(super) fn is_plain(text: &[u8]) -> bool {
-    !text.iter().fold(false, |found, &byte| found | needs_escape(byte))
-}
-
-/// Whether a byte can't stand for itself in a string.
-const fn needs_escape(byte: u8) -> bool {
-    // The quote, and everything below the space: with this bit flipped, the quote follows on the control characters.
-    (byte ^ 2) <= b' ' || byte == b'\\'
-}
+use super::plain::{BLOCK, is_plain, needs_escape};
 
 /// Appends a string literal, quotes included.
 pub fn write_string(out: &mut Vec<u8>, text: &str) {

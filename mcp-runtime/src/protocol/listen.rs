@@ -7,8 +7,8 @@ use serde_json::value::RawValue;
 use super::error::Fault;
 use super::id::RequestId;
 use super::json;
-use super::member::{JsonType, Member};
 use super::meta::keys;
+use super::raw::Raw;
 
 /// What an endpoint can tell its clients about: the four families of a subscription.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -46,7 +46,7 @@ impl<'a> ListenFilter<'a> {
     ///
     /// # Errors
     /// Every member that is of the wrong type.
-    pub fn read(notifications: &'a RawValue) -> Result<Self, Vec<Fault>> {
+    pub fn read(notifications: Raw<'a>) -> Result<Self, Vec<Fault>> {
         let members: BTreeMap<Cow<'a, str>, &'a RawValue> = serde_json::from_str(notifications.get())
             .map_err(|error| vec![Fault::new("/params/notifications", error.to_string())])?;
         let (mut filter, mut faults) = (Self::default(), Vec::new());
@@ -71,7 +71,7 @@ impl<'a> ListenFilter<'a> {
 }
 
 fn wrong(at: &str, expected: &str, found: &RawValue) -> Fault {
-    Fault::new(at, format!("expected {expected}, found {}", JsonType::of(found)))
+    Fault::new(at, format!("expected {expected}, found {}", Raw::from(found).kind()))
 }
 
 fn uris<'a>(value: &'a RawValue, faults: &mut Vec<Fault>) -> Vec<Cow<'a, str>> {
@@ -82,12 +82,12 @@ fn uris<'a>(value: &'a RawValue, faults: &mut Vec<Fault>) -> Vec<Cow<'a, str>> {
     };
     let mut uris = Vec::with_capacity(items.len());
     for (index, item) in items.into_iter().enumerate() {
-        match Member::text(item) {
-            Ok(Member::Value(uri)) => uris.push(uri),
-            _ if faults.len() < Fault::MOST => {
+        match Raw::from(item).text() {
+            Some(uri) => uris.push(uri),
+            None if faults.len() < Fault::MOST => {
                 faults.push(wrong(&format!("{AT}/{index}"), "a string", item));
             }
-            _ => break,
+            None => break,
         }
     }
     uris
@@ -194,7 +194,7 @@ mod tests {
 
     fn read(filter: &Value) -> Result<(bool, bool, bool, Vec<String>), Vec<String>> {
         let raw = serde_json::value::to_raw_value(filter).unwrap();
-        match ListenFilter::read(&raw) {
+        match ListenFilter::read(Raw::from(&*raw)) {
             Ok(filter) => {
                 let uris = filter.uris.iter().map(ToString::to_string).collect();
                 Ok((filter.tools, filter.prompts, filter.resources, uris))

@@ -1,11 +1,9 @@
 //! A member of an object as it was found: absent, null, of the wrong type, or a value.
 
-use std::borrow::Cow;
 use std::fmt;
 
-use serde_json::value::RawValue;
-
 use super::error::Fault;
+use super::raw::Raw;
 
 /// What an object holds under a known key.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -42,6 +40,16 @@ impl<T> Member<T> {
             Self::Null => Member::Null,
             Self::Wrong(found) => Member::Wrong(*found),
             Self::Value(value) => Member::Value(value),
+        }
+    }
+
+    /// The same with another value.
+    pub(super) fn map<U>(self, map: impl FnOnce(T) -> U) -> Member<U> {
+        match self {
+            Self::Absent => Member::Absent,
+            Self::Null => Member::Null,
+            Self::Wrong(found) => Member::Wrong(found),
+            Self::Value(value) => Member::Value(map(value)),
         }
     }
 
@@ -93,36 +101,10 @@ impl<T> Member<T> {
     }
 
     /// Reads a value; where `read` has none, it is of the wrong type.
-    pub(super) fn read(raw: &RawValue, read: impl FnOnce() -> Option<T>) -> Self {
-        match JsonType::of(raw) {
+    pub(super) fn read<'a>(raw: Raw<'a>, read: impl FnOnce(Raw<'a>) -> Option<T>) -> Self {
+        match raw.kind() {
             JsonType::Null => Self::Null,
-            other => read().map_or(Self::Wrong(other), Self::Value),
-        }
-    }
-}
-
-impl<'a> Member<&'a RawValue> {
-    /// An object, its text kept as it is.
-    pub(super) fn object(raw: &'a RawValue) -> Self {
-        Self::read(raw, || (JsonType::of(raw) == JsonType::Object).then_some(raw))
-    }
-}
-
-impl<'a> Member<Cow<'a, str>> {
-    /// A string, borrowed unless it has escapes.
-    ///
-    /// # Errors
-    ///
-    /// If an escape is half of a surrogate pair.
-    pub(super) fn text(raw: &'a RawValue) -> serde_json::Result<Self> {
-        let literal = raw.get();
-        match JsonType::of(raw) {
-            JsonType::Null => Ok(Self::Null),
-            JsonType::String if literal.contains('\\') => {
-                serde_json::from_str(literal).map(|text| Self::Value(Cow::Owned(text)))
-            }
-            JsonType::String => Ok(Self::Value(Cow::Borrowed(&literal[1..literal.len() - 1]))),
-            other => Ok(Self::Wrong(other)),
+            other => read(raw).map_or(Self::Wrong(other), Self::Value),
         }
     }
 }
@@ -144,20 +126,6 @@ pub enum JsonType {
     Object,
 }
 
-impl JsonType {
-    /// The type of a value: its first byte tells.
-    pub fn of(raw: &RawValue) -> Self {
-        match raw.get().as_bytes().first() {
-            Some(b'{') => Self::Object,
-            Some(b'[') => Self::Array,
-            Some(b'"') => Self::String,
-            Some(b't' | b'f') => Self::Boolean,
-            Some(b'n') => Self::Null,
-            _ => Self::Number,
-        }
-    }
-}
-
 impl fmt::Display for JsonType {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
@@ -175,41 +143,13 @@ impl fmt::Display for JsonType {
 mod tests {
     use super::*;
 
-    fn raw(json: &str) -> &RawValue {
-        serde_json::from_str(json).unwrap()
-    }
-
     #[test]
-    fn the_first_byte_tells_the_type() {
-        for (json, kind, text) in [
-            ("null", JsonType::Null, "null"),
-            ("true", JsonType::Boolean, "a boolean"),
-            ("false", JsonType::Boolean, "a boolean"),
-            ("-1", JsonType::Number, "a number"),
-            ("0", JsonType::Number, "a number"),
-            ("\"\"", JsonType::String, "a string"),
-            ("[]", JsonType::Array, "an array"),
-            ("{}", JsonType::Object, "an object"),
-        ] {
-            assert_eq!(JsonType::of(raw(json)), kind);
-            assert_eq!(kind.to_string(), text);
-        }
-    }
-
-    #[test]
-    fn text_is_borrowed_unless_it_has_escapes() {
-        assert!(matches!(Member::text(raw(r#""é""#)).unwrap(), Member::Value(Cow::Borrowed("é"))));
-        assert_eq!(Member::text(raw(r#""\u00e9\n""#)).unwrap(), Member::Value(Cow::from("é\n")));
-        assert_eq!(Member::text(raw("null")).unwrap(), Member::Null);
-        assert_eq!(Member::text(raw("1")).unwrap(), Member::Wrong(JsonType::Number));
-        assert!(Member::text(raw(r#""\udc00""#)).is_err());
-    }
-
-    #[test]
-    fn only_an_object_is_an_object() {
-        assert_eq!(Member::object(raw("{}")).value().map(|raw| raw.get()), Some("{}"));
-        assert!(matches!(Member::object(raw("[]")), Member::Wrong(JsonType::Array)));
-        assert!(matches!(Member::object(raw("null")), Member::Null));
+    fn what_cannot_be_read_is_of_the_wrong_type() {
+        let read = |json| Member::read(Raw::parse(json).unwrap(), |raw| raw.get().parse::<u8>().ok());
+        assert_eq!(read("7"), Member::Value(7));
+        assert_eq!(read("700"), Member::Wrong(JsonType::Number));
+        assert_eq!(read("\"7\""), Member::Wrong(JsonType::String));
+        assert_eq!(read("null"), Member::Null);
     }
 
     #[test]

@@ -2,8 +2,6 @@
 
 use std::borrow::Cow;
 
-use serde::de::{self, MapAccess};
-use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use super::client::{ClientCapabilities, ClientInfo};
@@ -11,8 +9,8 @@ use super::error::Fault;
 use super::id::ProgressToken;
 use super::log::LogLevel;
 use super::member::Member;
-use super::params::Arguments;
-use super::split::{Slot, Split};
+use super::raw::Raw;
+use super::split::{Failure, Slot, Split};
 
 /// Keys of `_meta` that the protocol reserves.
 pub mod keys {
@@ -36,30 +34,42 @@ pub mod keys {
 const MAX_TOKEN_BYTES: usize = 1024;
 
 /// The `_meta` of a request, borrowed from the body.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Meta<'a> {
     /// The revision that the request speaks.
     pub protocol_version: Member<Cow<'a, str>>,
     /// What the client can do: an object.
-    pub client_capabilities: Member<&'a RawValue>,
+    pub client_capabilities: Member<Raw<'a>>,
     /// The client's description of itself: an object.
-    pub client_info: Member<&'a RawValue>,
+    pub client_info: Member<Raw<'a>>,
     /// The token that progress notifications carry.
     pub progress_token: Member<ProgressToken>,
     /// The least severe level of log messages that the client wants.
     pub log_level: Member<LogLevel>,
     description: Member<Description<'a>>,
-    entries: Arguments<'a>,
+    token_is_long: bool,
+    pub(super) text: Raw<'a>,
+}
+
+impl Default for Meta<'_> {
+    fn default() -> Self {
+        Self {
+            protocol_version: Member::Absent,
+            client_capabilities: Member::Absent,
+            client_info: Member::Absent,
+            progress_token: Member::Absent,
+            log_level: Member::Absent,
+            description: Member::Absent,
+            token_is_long: false,
+            text: Raw::EMPTY_OBJECT,
+        }
+    }
 }
 
 impl<'a> Meta<'a> {
-    fn get(&self, key: &str) -> Option<&'a RawValue> {
-        self.entries.get(key)
-    }
-
-    /// All keys and values, known or not.
-    pub fn entries(&self) -> &Arguments<'a> {
-        &self.entries
+    /// The whole object, with all that is in it, known or not.
+    pub fn text(&self) -> Raw<'a> {
+        self.text
     }
 
     /// Everything that is wrong with the metadata of a modern request.
@@ -81,7 +91,7 @@ impl<'a> Meta<'a> {
             self.client_info.optional("/params/_meta/io.modelcontextprotocol~1clientInfo", "an object").err(),
         );
         check(self.progress_token.optional("/params/_meta/progressToken", "a string or an integer").err());
-        if self.get(keys::PROGRESS_TOKEN).is_some_and(|token| token.get().len() > MAX_TOKEN_BYTES) {
+        if self.token_is_long {
             check(Some(Fault::new(
                 "/params/_meta/progressToken",
                 format!("longer than {MAX_TOKEN_BYTES} bytes"),
@@ -96,22 +106,22 @@ impl<'a> Meta<'a> {
 }
 
 impl<'a> Split<'a> for Meta<'a> {
-    fn member<A: MapAccess<'a>>(&mut self, key: Cow<'a, str>, slot: Slot<'_, 'a, A>) -> Result<(), A::Error> {
-        let raw = match &*key {
-            keys::CLIENT_INFO => slot.raw_and_split(&mut self.description)?,
-            _ => slot.raw()?,
-        };
-        match &*key {
-            keys::PROTOCOL_VERSION => self.protocol_version = Member::text(raw).map_err(de::Error::custom)?,
-            keys::CLIENT_CAPABILITIES => self.client_capabilities = Member::object(raw),
-            keys::CLIENT_INFO => self.client_info = Member::object(raw),
-            keys::PROGRESS_TOKEN => {
-                self.progress_token = Member::read(raw, || ProgressToken::from_raw(raw).ok());
+    fn member(&mut self, key: &str, slot: Slot<'_, 'a>) -> Result<(), Failure> {
+        match key {
+            keys::PROTOCOL_VERSION => self.protocol_version = slot.text()?,
+            keys::CLIENT_CAPABILITIES => self.client_capabilities = slot.raw_object()?,
+            keys::CLIENT_INFO => {
+                let text = slot.split(&mut self.description)?;
+                self.client_info = self.description.as_ref().map(|_| text);
             }
-            keys::LOG_LEVEL => self.log_level = Member::read(raw, || serde_json::from_str(raw.get()).ok()),
-            _ => {}
+            keys::PROGRESS_TOKEN => {
+                let raw = slot.raw()?;
+                self.progress_token = Member::read(raw, |raw| ProgressToken::from_json(raw.get()).ok());
+                self.token_is_long = raw.get().len() > MAX_TOKEN_BYTES;
+            }
+            keys::LOG_LEVEL => self.log_level = slot.read(|raw| serde_json::from_str(raw.get()).ok())?,
+            _ => drop(slot.raw()?),
         }
-        self.entries.push(key, raw);
         Ok(())
     }
 }
@@ -135,8 +145,8 @@ impl Description<'_> {
 }
 
 impl<'a> Split<'a> for Description<'a> {
-    fn member<A: MapAccess<'a>>(&mut self, key: Cow<'a, str>, slot: Slot<'_, 'a, A>) -> Result<(), A::Error> {
-        match &*key {
+    fn member(&mut self, key: &str, slot: Slot<'_, 'a>) -> Result<(), Failure> {
+        match key {
             "name" => self.name = slot.text()?,
             "version" => self.version = slot.text()?,
             _ => drop(slot.raw()?),
@@ -300,9 +310,7 @@ mod tests {
             "io.modelcontextprotocol/clientInfo":{"name":"n","version":"1","extra":true},
             "io.modelcontextprotocol/clientCapabilities":{"roots":{}}}}}"#;
         let envelope = Envelope::parse(body).unwrap();
-        let mut text = Vec::new();
-        envelope.params.meta.value().unwrap().entries().write_json(&mut text);
-        let map = MetaMap::from_json(std::str::from_utf8(&text).unwrap());
+        let map = MetaMap::from_json(envelope.params.meta.value().unwrap().text().get());
         assert_eq!(map.as_map().len(), 7);
         assert_eq!(map.get("com.example/x"), Some(&serde_json::json!([1, 2])));
         assert_eq!(map.get("escaped"), Some(&Value::Null));

@@ -19,6 +19,9 @@ mod meta;
 mod normal;
 mod overlap;
 mod params;
+mod plain;
+mod raw;
+mod reader;
 mod resource;
 mod result;
 mod revision;
@@ -39,7 +42,7 @@ pub use error::{Condition, Fault, ProtocolError};
 pub use frame::{write_log, write_progress};
 pub use headers::{
     HeaderFault, MCP_METHOD, MCP_NAME, MCP_PARAM_PREFIX, MCP_PROTOCOL_VERSION, decode_value, encode_value,
-    is_token, is_tool_name, matches_json, plain_value,
+    is_token, is_tool_name, matches_json, plain_value, says_plainly,
 };
 pub use id::{NotAnId, ProgressToken, RequestId};
 pub use json::{write_f64, write_i64, write_string, write_u64};
@@ -52,6 +55,7 @@ pub use member::{JsonType, Member};
 pub use meta::{Meta, MetaMap, TraceContext, keys};
 pub use normal::normal_uri;
 pub use params::{Arguments, CompletionArgument, CompletionContext, Params, Reference, ReferenceTarget};
+pub use raw::Raw;
 pub use resource::{EmbeddedResource, Icon, IconTheme, ResourceBody, ResourceContents, ResourceLink};
 pub use result::{CacheHint, CacheScope, Completion, PromptResult, ReadResult, write_response};
 pub use revision::{Revision, UnknownRevision};

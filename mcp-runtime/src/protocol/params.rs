@@ -2,15 +2,13 @@
 
 use std::borrow::Cow;
 
-use serde::de::MapAccess;
-use serde_json::value::RawValue;
-
 use super::error::Fault;
 use super::id::RequestId;
 use super::json;
 use super::member::Member;
 use super::meta::Meta;
-use super::split::{Slot, Split};
+use super::raw::Raw;
+use super::split::{Failure, Slot, Split};
 
 /// The members that any method's parameters may have. Which of them a method needs is for its handler to say.
 #[derive(Clone, Debug, Default)]
@@ -36,9 +34,9 @@ pub struct Params<'a> {
     /// `requestId`, of the request to cancel.
     pub request_id: Member<RequestId>,
     /// `notifications`, the filter of a subscription: an object.
-    pub notifications: Member<&'a RawValue>,
+    pub notifications: Member<Raw<'a>>,
     /// `inputResponses`, answers to what the server asked for: an object.
-    pub input_responses: Member<&'a RawValue>,
+    pub input_responses: Member<Raw<'a>>,
     /// `requestState`, what the server gave the client to send back.
     pub request_state: Member<Cow<'a, str>>,
     /// `reason`, of a cancellation.
@@ -48,7 +46,7 @@ pub struct Params<'a> {
 
 impl<'a> Params<'a> {
     /// A member without a field of its own.
-    pub fn other(&self, name: &str) -> Option<&'a RawValue> {
+    pub fn other(&self, name: &str) -> Option<Raw<'a>> {
         self.others.get(name)
     }
 
@@ -63,17 +61,22 @@ impl<'a> Params<'a> {
 }
 
 impl<'a> Split<'a> for Params<'a> {
-    fn member<A: MapAccess<'a>>(&mut self, key: Cow<'a, str>, slot: Slot<'_, 'a, A>) -> Result<(), A::Error> {
-        match &*key {
-            "_meta" => slot.split(&mut self.meta)?,
+    fn member(&mut self, key: &str, slot: Slot<'_, 'a>) -> Result<(), Failure> {
+        match key {
+            "_meta" => {
+                let text = slot.split(&mut self.meta)?;
+                if let Member::Value(meta) = &mut self.meta {
+                    meta.text = text;
+                }
+            }
             "name" => self.name = slot.text()?,
             "uri" => self.uri = slot.text()?,
             "cursor" => self.cursor = slot.text()?,
-            "arguments" => slot.split(&mut self.arguments)?,
-            "ref" => slot.split(&mut self.reference)?,
-            "argument" => slot.split(&mut self.argument)?,
-            "context" => slot.split(&mut self.context)?,
-            "requestId" => self.request_id = slot.read(|raw| RequestId::from_raw(raw).ok())?,
+            "arguments" => drop(slot.split(&mut self.arguments)?),
+            "ref" => drop(slot.split(&mut self.reference)?),
+            "argument" => drop(slot.split(&mut self.argument)?),
+            "context" => drop(slot.split(&mut self.context)?),
+            "requestId" => self.request_id = slot.read(|raw| RequestId::from_json(raw.get()).ok())?,
             "notifications" => self.notifications = slot.raw_object()?,
             "inputResponses" => self.input_responses = slot.raw_object()?,
             "requestState" => self.request_state = slot.text()?,
@@ -87,17 +90,17 @@ impl<'a> Split<'a> for Params<'a> {
 /// Named values in the order in which they were sent, each with its text.
 #[derive(Clone, Debug, Default)]
 pub struct Arguments<'a> {
-    entries: Vec<(Cow<'a, str>, &'a RawValue)>,
+    entries: Vec<(Cow<'a, str>, Raw<'a>)>,
 }
 
 impl<'a> Arguments<'a> {
     /// The value of a name.
-    pub fn get(&self, name: &str) -> Option<&'a RawValue> {
+    pub fn get(&self, name: &str) -> Option<Raw<'a>> {
         self.entries.iter().find(|(key, _)| key == name).map(|&(_, value)| value)
     }
 
     /// Names and values.
-    pub fn iter(&self) -> impl ExactSizeIterator<Item = (&str, &'a RawValue)> {
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = (&str, Raw<'a>)> {
         self.entries.iter().map(|(key, value)| (&**key, *value))
     }
 
@@ -111,7 +114,7 @@ impl<'a> Arguments<'a> {
         self.entries.is_empty()
     }
 
-    pub(super) fn push(&mut self, name: Cow<'a, str>, value: &'a RawValue) {
+    pub(super) fn push(&mut self, name: Cow<'a, str>, value: Raw<'a>) {
         self.entries.push((name, value));
     }
 
@@ -128,8 +131,8 @@ impl<'a> Arguments<'a> {
 }
 
 impl<'a> Split<'a> for Arguments<'a> {
-    fn member<A: MapAccess<'a>>(&mut self, key: Cow<'a, str>, slot: Slot<'_, 'a, A>) -> Result<(), A::Error> {
-        self.push(key, slot.raw()?);
+    fn member(&mut self, _: &str, slot: Slot<'_, 'a>) -> Result<(), Failure> {
+        self.push(slot.key(), slot.raw()?);
         Ok(())
     }
 }
@@ -176,8 +179,8 @@ impl Reference<'_> {
 }
 
 impl<'a> Split<'a> for Reference<'a> {
-    fn member<A: MapAccess<'a>>(&mut self, key: Cow<'a, str>, slot: Slot<'_, 'a, A>) -> Result<(), A::Error> {
-        match &*key {
+    fn member(&mut self, key: &str, slot: Slot<'_, 'a>) -> Result<(), Failure> {
+        match key {
             "type" => self.kind = slot.text()?,
             "name" => self.name = slot.text()?,
             "uri" => self.uri = slot.text()?,
@@ -197,8 +200,8 @@ pub struct CompletionArgument<'a> {
 }
 
 impl<'a> Split<'a> for CompletionArgument<'a> {
-    fn member<A: MapAccess<'a>>(&mut self, key: Cow<'a, str>, slot: Slot<'_, 'a, A>) -> Result<(), A::Error> {
-        match &*key {
+    fn member(&mut self, key: &str, slot: Slot<'_, 'a>) -> Result<(), Failure> {
+        match key {
             "name" => self.name = slot.text()?,
             "value" => self.value = slot.text()?,
             _ => drop(slot.raw()?),
@@ -215,9 +218,9 @@ pub struct CompletionContext<'a> {
 }
 
 impl<'a> Split<'a> for CompletionContext<'a> {
-    fn member<A: MapAccess<'a>>(&mut self, key: Cow<'a, str>, slot: Slot<'_, 'a, A>) -> Result<(), A::Error> {
-        match &*key {
-            "arguments" => slot.split(&mut self.arguments)?,
+    fn member(&mut self, key: &str, slot: Slot<'_, 'a>) -> Result<(), Failure> {
+        match key {
+            "arguments" => drop(slot.split(&mut self.arguments)?),
             _ => drop(slot.raw()?),
         }
         Ok(())

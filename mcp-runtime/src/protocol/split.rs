@@ -5,56 +5,132 @@
 //! bounded.
 
 use std::borrow::Cow;
-use std::fmt;
 
-use serde::de::{self, Deserialize, DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
-use serde_json::value::RawValue;
+use serde_json::Value;
+use serde_json::error::Error as JsonError;
 
 use super::error::Fault;
 use super::json;
 use super::member::{JsonType, Member};
+use super::raw::Raw;
+use super::reader::{Reader, Unreadable};
 use super::tree::{MAX_DEPTH, TreeCheck, TreeError, duplicates};
 
 /// An object that is taken apart while it is scanned.
 pub(super) trait Split<'a>: Default {
     /// Takes one member. The slot has to be read, wanted or not.
-    fn member<A: MapAccess<'a>>(&mut self, key: Cow<'a, str>, slot: Slot<'_, 'a, A>) -> Result<(), A::Error>;
+    fn member(&mut self, key: &str, slot: Slot<'_, 'a>) -> Result<(), Failure>;
 }
 
-/// What one scan gathers.
-#[derive(Default)]
+/// Why a scan ends early.
+#[derive(Debug)]
+pub(super) enum Failure {
+    /// The text is not JSON.
+    Syntax,
+    /// A string or a number that nothing can hold.
+    Value(JsonError),
+    /// Containers nest too deeply at a JSON pointer.
+    TooDeep(String),
+}
+
+impl From<JsonError> for Failure {
+    fn from(error: JsonError) -> Self {
+        Self::Value(error)
+    }
+}
+
+/// One scan of a text, and what it gathers.
 pub(super) struct Scan<'a> {
     pub(super) faults: Vec<Fault>,
+    reader: Reader<'a>,
     tree: TreeCheck<'a>,
 }
 
 impl<'a> Scan<'a> {
-    /// Splits a whole text.
-    pub(super) fn split<T: Split<'a>>(
-        &mut self,
-        text: &'a str,
-        place: &mut Member<T>,
-    ) -> serde_json::Result<()> {
-        let mut deserializer = serde_json::Deserializer::from_str(text);
-        Object { scan: self, path: Path::ROOT, place }.deserialize(&mut deserializer)?;
-        deserializer.end()
+    pub(super) fn new(text: &'a str) -> Self {
+        Self { faults: Vec::new(), reader: Reader::new(text), tree: TreeCheck::default() }
     }
 
-    fn check<E: de::Error>(&mut self, raw: &'a RawValue, path: Path<'_>) -> Result<(), E> {
-        if !matches!(JsonType::of(raw), JsonType::Object | JsonType::Array) {
-            return Ok(());
-        }
-        match self.tree.check(raw.get(), MAX_DEPTH - path.depth) {
-            Ok(()) => Ok(()),
-            Err(TreeError::DuplicateKey(pointer)) => {
-                self.faults.push(duplicate(path.pointer() + &pointer));
+    /// Splits the whole text.
+    pub(super) fn split<T: Split<'a>>(&mut self, place: &mut Member<T>) -> Result<(), Failure> {
+        self.any(Path::ROOT, place)?;
+        self.reader.finish().map_err(|_| Failure::Syntax)
+    }
+
+    /// Reads an object as a `T`, and anything else as what it is. The result is made in its place: some are large.
+    fn any<T: Split<'a>>(&mut self, path: Path<'_>, place: &mut Member<T>) -> Result<(), Failure> {
+        match self.reader.peek() {
+            Some(b'{') => {
+                *place = Member::Value(T::default());
+                let Member::Value(object) = place else { return Ok(()) };
+                self.object(path, object)
+            }
+            Some(b'[') => {
+                *place = Member::Wrong(JsonType::Array);
+                self.array(path)
+            }
+            _ => {
+                let raw = self.raw(path)?;
+                // What no value can hold is refused here, too.
+                let value: Value = serde_json::from_str(raw.get())?;
+                *place = if value.is_null() { Member::Null } else { Member::Wrong(raw.kind()) };
                 Ok(())
             }
-            Err(TreeError::TooDeep) => Err(E::custom(format_args!(
-                "nested deeper than {MAX_DEPTH} containers at {}",
-                path.pointer()
-            ))),
         }
+    }
+
+    fn object<T: Split<'a>>(&mut self, path: Path<'_>, object: &mut T) -> Result<(), Failure> {
+        let first_key = self.tree.keys.len();
+        self.reader.expect(b'{')?;
+        let mut ended = self.reader.take(b'}');
+        while !ended {
+            let key = self.reader.name()?.text()?;
+            object.member(&key, Slot { scan: self, key: &key, path: path.child(&key) })?;
+            self.tree.keys.push(key);
+            ended = self.reader.ends(b'}')?;
+        }
+        for key in duplicates(&mut self.tree.keys[first_key..]) {
+            self.faults.push(duplicate(path.child(key).pointer()));
+        }
+        self.tree.keys.truncate(first_key);
+        Ok(())
+    }
+
+    fn array(&mut self, path: Path<'_>) -> Result<(), Failure> {
+        self.reader.expect(b'[')?;
+        let mut ended = self.reader.take(b']');
+        let mut index = 0_usize;
+        while !ended {
+            self.raw(path.child(itoa::Buffer::new().format(index)))?;
+            index += 1;
+            ended = self.reader.ends(b']')?;
+        }
+        Ok(())
+    }
+
+    fn raw(&mut self, path: Path<'_>) -> Result<Raw<'a>, Failure> {
+        let depth = MAX_DEPTH - path.depth;
+        let raw = self.reader.value(depth).map_err(|error| match error {
+            Unreadable::Syntax => Failure::Syntax,
+            Unreadable::TooDeep => Failure::TooDeep(path.pointer()),
+        })?;
+        if matches!(raw.kind(), JsonType::Object | JsonType::Array) {
+            match self.tree.check(raw.get(), depth) {
+                Ok(()) => {}
+                Err(TreeError::DuplicateKey(pointer)) => {
+                    self.faults.push(duplicate(path.pointer() + &pointer));
+                }
+                Err(TreeError::TooDeep) => return Err(Failure::TooDeep(path.pointer())),
+            }
+        }
+        Ok(raw)
+    }
+}
+
+impl From<Unreadable> for Failure {
+    /// Only whole values are bounded in their depth.
+    fn from(_: Unreadable) -> Self {
+        Self::Syntax
     }
 }
 
@@ -89,158 +165,46 @@ impl<'p> Path<'p> {
 }
 
 /// The place of a member's value, to be read exactly once.
-pub(super) struct Slot<'s, 'a, A> {
-    map: &'s mut A,
+pub(super) struct Slot<'s, 'a> {
     scan: &'s mut Scan<'a>,
+    key: &'s Cow<'a, str>,
     path: Path<'s>,
 }
 
-impl<'a, A: MapAccess<'a>> Slot<'_, 'a, A> {
+impl<'a> Slot<'_, 'a> {
+    /// The member's name, to keep.
+    pub(super) fn key(&self) -> Cow<'a, str> {
+        self.key.clone()
+    }
+
     /// Any value, as its text.
-    pub(super) fn raw(self) -> Result<&'a RawValue, A::Error> {
-        let raw = self.map.next_value()?;
-        self.scan.check(raw, self.path)?;
-        Ok(raw)
+    pub(super) fn raw(self) -> Result<Raw<'a>, Failure> {
+        self.scan.raw(self.path)
     }
 
     /// A string.
-    pub(super) fn text(self) -> Result<Member<Cow<'a, str>>, A::Error> {
-        Member::text(self.raw()?).map_err(de::Error::custom)
+    pub(super) fn text(self) -> Result<Member<Cow<'a, str>>, Failure> {
+        match self.scan.reader.peek() {
+            Some(b'"') => Ok(Member::Value(self.scan.reader.string()?.text()?)),
+            _ => Ok(Member::read(self.raw()?, |_| None)),
+        }
     }
 
     /// An object, as its text.
-    pub(super) fn raw_object(self) -> Result<Member<&'a RawValue>, A::Error> {
-        self.raw().map(Member::object)
+    pub(super) fn raw_object(self) -> Result<Member<Raw<'a>>, Failure> {
+        self.read(|raw| (raw.kind() == JsonType::Object).then_some(raw))
     }
 
     /// A leaf that `read` makes a value of.
-    pub(super) fn read<T>(self, read: impl FnOnce(&'a RawValue) -> Option<T>) -> Result<Member<T>, A::Error> {
-        let raw = self.raw()?;
-        Ok(Member::read(raw, || read(raw)))
+    pub(super) fn read<T>(self, read: impl FnOnce(Raw<'a>) -> Option<T>) -> Result<Member<T>, Failure> {
+        Ok(Member::read(self.raw()?, read))
     }
 
-    /// Any value, split and its text kept.
-    pub(super) fn raw_and_split<T: Split<'a>>(self, place: &mut Member<T>) -> Result<&'a RawValue, A::Error> {
-        let raw: &RawValue = self.map.next_value()?;
-        let object = Object { scan: self.scan, path: self.path, place };
-        object.deserialize(&mut serde_json::Deserializer::from_str(raw.get())).map_err(de::Error::custom)?;
-        Ok(raw)
-    }
-
-    /// An object, split in turn.
-    pub(super) fn split<T: Split<'a>>(self, place: &mut Member<T>) -> Result<(), A::Error> {
-        self.map.next_value_seed(Object { scan: self.scan, path: self.path, place })
-    }
-}
-
-/// Reads an object as a `T`, and anything else as what it is. The result is made in its place: some are large.
-struct Object<'s, 'a, T> {
-    scan: &'s mut Scan<'a>,
-    path: Path<'s>,
-    place: &'s mut Member<T>,
-}
-
-impl<T> Object<'_, '_, T> {
-    fn wrong<E>(self, found: JsonType) -> Result<(), E> {
-        *self.place = Member::Wrong(found);
-        Ok(())
-    }
-}
-
-impl<'a, T: Split<'a>> DeserializeSeed<'a> for Object<'_, 'a, T> {
-    type Value = ();
-
-    fn deserialize<D: Deserializer<'a>>(self, deserializer: D) -> Result<(), D::Error> {
-        deserializer.deserialize_any(self)
-    }
-}
-
-impl<'a, T: Split<'a>> Visitor<'a> for Object<'_, 'a, T> {
-    type Value = ();
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a JSON value")
-    }
-
-    fn visit_map<A: MapAccess<'a>>(self, mut map: A) -> Result<(), A::Error> {
-        let Self { scan, path, place } = self;
-        *place = Member::Value(T::default());
-        let first_key = scan.tree.keys.len();
-        while let Some(Key(key)) = map.next_key()? {
-            scan.tree.keys.push(key.clone());
-            // The path borrows the key while the object may keep it.
-            let name = key.clone();
-            let slot = Slot { map: &mut map, scan, path: path.child(&name) };
-            if let Member::Value(object) = place {
-                object.member(key, slot)?;
-            }
-        }
-        for key in duplicates(&mut scan.tree.keys[first_key..]) {
-            scan.faults.push(duplicate(path.child(key).pointer()));
-        }
-        scan.tree.keys.truncate(first_key);
-        Ok(())
-    }
-
-    fn visit_seq<A: SeqAccess<'a>>(self, mut seq: A) -> Result<(), A::Error> {
-        let mut index = 0_usize;
-        while let Some(raw) = seq.next_element()? {
-            self.scan.check(raw, self.path.child(itoa::Buffer::new().format(index)))?;
-            index += 1;
-        }
-        self.wrong(JsonType::Array)
-    }
-
-    fn visit_str<E>(self, _: &str) -> Result<(), E> {
-        self.wrong(JsonType::String)
-    }
-
-    fn visit_bool<E>(self, _: bool) -> Result<(), E> {
-        self.wrong(JsonType::Boolean)
-    }
-
-    fn visit_i64<E>(self, _: i64) -> Result<(), E> {
-        self.wrong(JsonType::Number)
-    }
-
-    fn visit_u64<E>(self, _: u64) -> Result<(), E> {
-        self.wrong(JsonType::Number)
-    }
-
-    fn visit_f64<E>(self, _: f64) -> Result<(), E> {
-        self.wrong(JsonType::Number)
-    }
-
-    fn visit_unit<E>(self) -> Result<(), E> {
-        *self.place = Member::Null;
-        Ok(())
-    }
-}
-
-/// A key, borrowed unless it has escapes.
-struct Key<'a>(Cow<'a, str>);
-
-impl<'de> Deserialize<'de> for Key<'de> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct KeyVisitor;
-
-        impl<'de> Visitor<'de> for KeyVisitor {
-            type Value = Key<'de>;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a string")
-            }
-
-            fn visit_borrowed_str<E>(self, key: &'de str) -> Result<Key<'de>, E> {
-                Ok(Key(Cow::Borrowed(key)))
-            }
-
-            fn visit_str<E>(self, key: &str) -> Result<Key<'de>, E> {
-                Ok(Key(Cow::Owned(key.to_owned())))
-            }
-        }
-
-        deserializer.deserialize_str(KeyVisitor)
+    /// An object, split in turn; its text, whatever it is.
+    pub(super) fn split<T: Split<'a>>(self, place: &mut Member<T>) -> Result<Raw<'a>, Failure> {
+        let start = self.scan.reader.position();
+        self.scan.any(self.path, place)?;
+        Ok(self.scan.reader.since(start))
     }
 }
 
@@ -252,30 +216,26 @@ mod tests {
     #[derive(Debug, Default)]
     struct Noted<'a> {
         inner: Member<Box<Noted<'a>>>,
-        kept: Option<&'a RawValue>,
+        kept: Option<Raw<'a>>,
         keys: Vec<Cow<'a, str>>,
     }
 
     impl<'a> Split<'a> for Box<Noted<'a>> {
-        fn member<A: MapAccess<'a>>(
-            &mut self,
-            key: Cow<'a, str>,
-            slot: Slot<'_, 'a, A>,
-        ) -> Result<(), A::Error> {
-            match &*key {
-                "inner" => slot.split(&mut self.inner)?,
-                "kept" => self.kept = Some(slot.raw_and_split(&mut self.inner)?),
+        fn member(&mut self, key: &str, slot: Slot<'_, 'a>) -> Result<(), Failure> {
+            self.keys.push(slot.key());
+            match key {
+                "inner" => drop(slot.split(&mut self.inner)?),
+                "kept" => self.kept = Some(slot.split(&mut self.inner)?),
                 _ => drop(slot.raw()?),
             }
-            self.keys.push(key);
             Ok(())
         }
     }
 
     fn split(text: &str) -> (Member<Box<Noted<'_>>>, Vec<String>) {
-        let mut scan = Scan::default();
+        let mut scan = Scan::new(text);
         let mut place = Member::Absent;
-        scan.split(text, &mut place).unwrap();
+        scan.split(&mut place).unwrap();
         assert!(scan.tree.keys.is_empty());
         (place, scan.faults.into_iter().map(|fault| fault.at).collect())
     }

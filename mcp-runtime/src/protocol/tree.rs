@@ -3,7 +3,8 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use super::json::{BLOCK, is_plain, push_pointer};
+use super::json::push_pointer;
+use super::plain::plain_end;
 
 /// How deep containers may nest in one message.
 pub const MAX_DEPTH: usize = 128;
@@ -159,12 +160,11 @@ pub(super) fn duplicates<'k>(keys: &'k mut [Cow<'_, str>]) -> Vec<&'k str> {
 /// Where the quote is that ends the string whose text begins at `at`.
 fn string_end(bytes: &[u8], mut at: usize) -> usize {
     loop {
-        let (blocks, _) = bytes[at..].as_chunks::<BLOCK>();
-        at += BLOCK * blocks.iter().take_while(|block| is_plain(*block)).count();
-        match bytes[at..].iter().position(|byte| matches!(byte, b'"' | b'\\')) {
-            Some(offset) if bytes[at + offset] == b'"' => return at + offset,
+        at = plain_end(bytes, at);
+        match bytes.get(at) {
+            Some(b'"') => return at,
             // A backslash, and what it escapes.
-            Some(offset) => at = bytes.len().min(at + offset + 2),
+            Some(_) => at = bytes.len().min(at + 2),
             None => return bytes.len(),
         }
     }

@@ -1,6 +1,6 @@
 //! Calls within the process: the engine without a byte stream.
 
-use std::{future::poll_fn, panic::resume_unwind};
+use std::{future::poll_fn, panic::resume_unwind, sync::Arc};
 
 use http::Extensions;
 use tokio::{task::JoinHandle, time::Instant};
@@ -30,7 +30,7 @@ enum State {
 
 impl Exchange {
     /// Hands a message over; the engine starts on it whether it is waited for or not.
-    pub(crate) fn begin(engine: Engine, message: Vec<u8>, extensions: Extensions) -> Self {
+    pub(crate) fn begin(engine: Arc<Engine>, message: Vec<u8>, extensions: Extensions) -> Self {
         let token = CancellationToken::new();
         let (arrived, kept) = (Instant::now(), token.clone());
         let asked = tokio::spawn(async move {

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use tokio::sync::{Semaphore, mpsc};
 
 use crate::{
-    engine::{AdmissionChoice, Engine, Gate, Lifecycle, Limits, Shared},
+    engine::{AdmissionChoice, Engine, Gate, Lifecycle, Limits, Live, Shared},
     handler::{
         Args, CancellationReason, CancellationToken, OptionalProgress, ProgressReporter, StateMap, ToolError,
     },
@@ -36,14 +36,14 @@ struct Input {
 }
 
 /// An engine, and what its tool `hang` tells.
-pub(crate) fn engine(change: impl FnOnce(&mut Limits)) -> (Engine, mpsc::UnboundedReceiver<Event>) {
+pub(crate) fn engine(change: impl FnOnce(&mut Limits)) -> (Live, mpsc::UnboundedReceiver<Event>) {
     engine_with(change, AdmissionChoice::Anonymous)
 }
 
 pub(crate) fn engine_with(
     change: impl FnOnce(&mut Limits),
     admission: AdmissionChoice,
-) -> (Engine, mpsc::UnboundedReceiver<Event>) {
+) -> (Live, mpsc::UnboundedReceiver<Event>) {
     let mut limits = Limits::default();
     change(&mut limits);
     let (events, told) = mpsc::unbounded_channel();
@@ -83,15 +83,17 @@ pub(crate) fn engine_with(
         lifecycle: Lifecycle::new(),
         gate: Gate::new(limits.max_concurrent_handlers, limits.handler_queue),
         blocking: Arc::new(Semaphore::new(limits.max_blocking_handlers)),
-        subscriptions: Arc::new(Hub::new(1, limits.subscriptions(), AuthorizerChoice::AllowAll, None)),
+        subscriptions: Arc::new(Hub::new(1, limits.subscriptions(), AuthorizerChoice::AllowAll, None, None)),
         registration: Mutex::new(None),
         limits,
         state: Arc::new(state),
         admission,
         request_limit: None,
         tool_limit: None,
+        policy: None,
     };
-    (Engine { shared: Arc::new(shared), catalog: Arc::new(catalog), number: 0 }, told)
+    let engine = Engine { shared: Arc::new(shared), catalog: Arc::new(catalog), number: 0 };
+    (Live::new(engine, endpoint), told)
 }
 
 /// A line that calls a tool and asks for its progress.

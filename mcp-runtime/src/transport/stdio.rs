@@ -17,7 +17,7 @@ use tokio::{
 };
 
 use super::lines;
-use crate::engine::{Engine, Phase};
+use crate::engine::{Live, Phase};
 
 /// How many bytes are read or written at once.
 const PIECE: usize = 64 << 10;
@@ -27,20 +27,20 @@ const PIECE: usize = 64 << 10;
 ///
 /// # Errors
 /// If a stream breaks, or nobody reads the output for `write_timeout`.
-pub(crate) async fn serve(engine: &Engine) -> io::Result<()> {
-    serve_streams(engine, io::stdin(), io::stdout()).await
+pub(crate) async fn serve(endpoint: &Live) -> io::Result<()> {
+    serve_streams(endpoint, io::stdin(), io::stdout()).await
 }
 
 async fn serve_streams(
-    engine: &Engine,
+    endpoint: &Live,
     input: impl Read + Send + 'static,
     output: impl Write + Send + 'static,
 ) -> io::Result<()> {
     let (input, output) = (Input::open(input)?, Output::open(output)?);
     let drain = || {
-        engine.shared.lifecycle.advance(Phase::Draining);
+        endpoint.now().shared.lifecycle.advance(Phase::Draining);
     };
-    lines::serve(engine, input, output, drain).await
+    lines::serve(endpoint, input, output, drain).await
 }
 
 /// What a thread has read.
@@ -150,13 +150,13 @@ mod tests {
 
     /// Runs a server over pipes, beside a client that blocks as another process would.
     async fn served<T: Send + 'static>(
-        engine: &Engine,
+        endpoint: &Live,
         client: impl FnOnce(io::PipeWriter, io::BufReader<io::PipeReader>) -> T + Send + 'static,
     ) -> (io::Result<()>, T) {
         let (stdin, to_server) = io::pipe().unwrap();
         let (from_server, stdout) = io::pipe().unwrap();
         let client = tokio::task::spawn_blocking(|| client(to_server, io::BufReader::new(from_server)));
-        let (served, client) = tokio::join!(serve_streams(engine, stdin, stdout), client);
+        let (served, client) = tokio::join!(serve_streams(endpoint, stdin, stdout), client);
         (served, client.unwrap())
     }
 
@@ -184,7 +184,7 @@ mod tests {
         served.unwrap();
         assert_eq!(answer.0.matches(&long).count(), 1);
         assert_eq!(answer.1.matches(&long).count(), 1);
-        assert_eq!(engine.shared.lifecycle.phase(), Phase::Draining);
+        assert_eq!(engine.now().shared.lifecycle.phase(), Phase::Draining);
     }
 
     #[tokio::test]
@@ -194,7 +194,7 @@ mod tests {
         let serving = serve_streams(&engine, stdin, io::sink());
         let shutdown = async {
             tokio::time::sleep(Duration::from_millis(50)).await;
-            engine.shared.lifecycle.advance(Phase::Draining);
+            engine.now().shared.lifecycle.advance(Phase::Draining);
         };
         let ended =
             tokio::time::timeout(Duration::from_secs(10), async { tokio::join!(serving, shutdown).0 });

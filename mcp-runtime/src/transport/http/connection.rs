@@ -115,8 +115,8 @@ where
                     return Ok(response);
                 }
                 match activity.handover.offer(version, response) {
-                    Ok(()) => pending().await,
-                    Err(response) => Ok::<_, Infallible>(response),
+                    Some(response) => Ok::<_, Infallible>(response),
+                    None => pending().await,
                 }
             }
         }

@@ -32,7 +32,7 @@ use self::{
 pub use self::{body::ResponseBody, listener::Listener};
 pub(crate) use self::{connection::accept, security::HttpPolicy};
 use crate::{
-    engine::{Answer, Channel, Engine, Incoming, Limits, Phase, Reply, Shared},
+    engine::{Answer, Channel, Engine, Incoming, Limits, Live, Phase, Reply, Shared},
     handler::CancellationToken,
     protocol::{Condition, ProtocolError},
 };
@@ -42,7 +42,7 @@ use crate::{
 pub struct HttpService(Arc<Endpoints>);
 
 struct Endpoints {
-    engines: Box<[Arc<Engine>]>,
+    endpoints: Box<[Live]>,
     policy: HttpPolicy,
 }
 
@@ -50,8 +50,8 @@ struct Endpoints {
 type Refused = Box<Response<ResponseBody>>;
 
 impl HttpService {
-    pub(crate) fn new(engines: impl IntoIterator<Item = Engine>, policy: HttpPolicy) -> Self {
-        Self(Arc::new(Endpoints { engines: engines.into_iter().map(Arc::new).collect(), policy }))
+    pub(crate) fn new(endpoints: impl IntoIterator<Item = Live>, policy: HttpPolicy) -> Self {
+        Self(Arc::new(Endpoints { endpoints: endpoints.into_iter().collect(), policy }))
     }
 
     /// Answers one HTTP request. What needs no waiting is done before the future is made, so that it is small.
@@ -87,19 +87,20 @@ impl HttpService {
 
     /// The endpoint that a request is for, unless its head is refused.
     fn open(&self, parts: &Parts) -> Result<Arc<Engine>, Refused> {
-        let Endpoints { engines, policy } = &*self.0;
+        let Endpoints { endpoints, policy } = &*self.0;
         let path = parts.uri.path();
         // Few enough to be compared one by one.
-        let Some(engine) = engines.iter().find(|engine| *engine.catalog.info.path == *path) else {
+        let Some(endpoint) = endpoints.iter().find(|endpoint| endpoint.path() == path) else {
             let error = ProtocolError::new(Condition::InvalidRequest, "no endpoint at this path");
             return Err(refuse(404, &error).into());
         };
+        let engine = endpoint.now();
         let limit = engine.shared.limits.max_body_bytes;
         if body::is_too_large(&parts.headers, limit) {
             return Err(too_large(limit).into());
         }
         match check(policy, parts) {
-            Ok(()) => Ok(Arc::clone(engine)),
+            Ok(()) => Ok(engine),
             Err(error) => Err(refuse(error.condition().http_status(), &error).into()),
         }
     }
@@ -220,7 +221,7 @@ where
 
 impl std::fmt::Debug for HttpService {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let paths = self.0.engines.iter().map(|engine| &engine.catalog.info.path);
+        let paths = self.0.endpoints.iter().map(Live::path);
         f.debug_list().entries(paths).finish()
     }
 }

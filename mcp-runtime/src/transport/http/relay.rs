@@ -30,23 +30,23 @@ pub(super) struct Answer {
 }
 
 impl Handover {
-    /// Offers a response to a request; it comes back if it is no stream in chunks.
+    /// Offers a response to a request; it comes back unless it is a stream in chunks.
     pub(super) fn offer(
         &self,
         version: HttpVersion,
         response: Response<ResponseBody>,
-    ) -> Result<(), Response<ResponseBody>> {
+    ) -> Option<Response<ResponseBody>> {
         if version != HttpVersion::HTTP_11 {
-            return Err(response);
+            return Some(response);
         }
         let (parts, body) = response.into_parts();
         match body.into_subscription() {
             Ok((subscription, ticket)) => {
                 let answer = Answer { head: head(&parts), subscription, _ticket: ticket };
                 *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(answer);
-                Ok(())
+                None
             }
-            Err(body) => Err(Response::from_parts(parts, body)),
+            Err(body) => Some(Response::from_parts(parts, body)),
         }
     }
 

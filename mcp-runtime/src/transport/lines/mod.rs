@@ -34,7 +34,7 @@ use self::{
     output::Outgoing,
 };
 use crate::{
-    engine::{Answer, Channel, Engine, Incoming, Phase, Reply},
+    engine::{Answer, Channel, Engine, Incoming, Live, Phase, Reply},
     handler::{CancellationReason, CancellationToken, Framing},
     protocol::{Condition, Envelope, ProtocolError, RequestId, write_cancelled},
     subscription::{EndReason, Subscription},
@@ -49,15 +49,16 @@ const QUEUE: usize = 16;
 ///
 /// # Errors
 /// If the stream breaks, or takes nothing for `write_timeout`. What was running is cancelled then.
-pub(crate) async fn serve<R, W>(engine: &Engine, input: R, output: W, at_end: impl FnOnce()) -> io::Result<()>
+pub(crate) async fn serve<R, W>(live: &Live, input: R, output: W, at_end: impl FnOnce()) -> io::Result<()>
 where
     R: AsyncRead + Unpin,
     W: AsyncWrite + Unpin,
 {
+    let engine = live.now();
     let (limits, lifecycle) = (&engine.shared.limits, &engine.shared.lifecycle);
     let (outgoing, queue) = mpsc::channel(QUEUE);
     let reading = watch::Sender::new(true);
-    let mut session = Session { engine, outgoing, in_flight: Arc::default(), tasks: JoinSet::new(), reading };
+    let mut session = Session { live, outgoing, in_flight: Arc::default(), tasks: JoinSet::new(), reading };
     let mut writing = pin!(output::write(output, queue, limits.write_timeout));
     let mut stopped = pin!(lifecycle.reached(Phase::Stopped));
     // Kept to the end: a client whose input closes might not wait for its answers.
@@ -89,7 +90,7 @@ where
 
 /// The requests of one connection. Dropping it is how its client goes away.
 struct Session<'e> {
-    engine: &'e Engine,
+    live: &'e Live,
     in_flight: Arc<InFlight>,
     tasks: JoinSet<()>,
     outgoing: mpsc::Sender<Outgoing>,
@@ -100,10 +101,11 @@ struct Session<'e> {
 impl Session<'_> {
     /// Reads until the input ends or the server drains.
     async fn read<R: AsyncRead + Unpin>(&mut self, lines: &mut Lines<R>) -> io::Result<()> {
-        let limits = &self.engine.shared.limits;
+        let engine = self.live.now();
+        let limits = &engine.shared.limits;
         let most = limits.max_concurrent_handlers.saturating_add(limits.handler_queue);
         let (starting, mut started) = mpsc::channel(1);
-        let mut draining = pin!(self.engine.shared.lifecycle.reached(Phase::Draining));
+        let mut draining = pin!(engine.shared.lifecycle.reached(Phase::Draining));
         loop {
             let line = tokio::select! {
                 biased;
@@ -129,7 +131,7 @@ impl Session<'_> {
     /// Takes a line in its turn: a request is in flight before the next line is read, which may cancel it.
     async fn begin(&mut self, line: Line, starting: mpsc::Sender<Infallible>) {
         let exchange = Exchange {
-            engine: self.engine.clone(),
+            engine: self.live.now(),
             token: CancellationToken::new(),
             in_flight: Arc::clone(&self.in_flight),
             outgoing: self.outgoing.clone(),
@@ -157,7 +159,7 @@ impl Session<'_> {
 
 /// One message from the client, and what it is answered with.
 struct Exchange {
-    engine: Engine,
+    engine: Arc<Engine>,
     token: CancellationToken,
     in_flight: Arc<InFlight>,
     outgoing: mpsc::Sender<Outgoing>,

@@ -24,12 +24,12 @@ struct Peer {
 }
 
 impl Peer {
-    fn connect(engine: &Engine) -> Self {
+    fn connect(engine: &Live) -> Self {
         Self::with_room(engine, 1 << 20)
     }
 
     /// With room for so many bytes that nobody has read.
-    fn with_room(engine: &Engine, room: usize) -> Self {
+    fn with_room(engine: &Live, room: usize) -> Self {
         let (engine, (input, theirs), (ours, output)) = (engine.clone(), duplex(1 << 20), duplex(room));
         let serving = tokio::spawn(async move { serve(&engine, theirs, ours, || ()).await });
         Self { input, output: BufReader::new(output), serving }
@@ -88,7 +88,7 @@ fn error(answer: &Value) -> (i64, Option<&Value>) {
     (answer["error"]["code"].as_i64().unwrap_or_else(|| panic!("no error: {answer}")), answer.get("id"))
 }
 
-fn connect(change: impl FnOnce(&mut Limits)) -> (Peer, mpsc::UnboundedReceiver<Event>, Engine) {
+fn connect(change: impl FnOnce(&mut Limits)) -> (Peer, mpsc::UnboundedReceiver<Event>, Live) {
     let (engine, events) = samples::engine(change);
     (Peer::connect(&engine), events, engine)
 }
@@ -129,7 +129,7 @@ async fn a_cancelled_request_is_signalled_and_never_heard_of_again() {
     assert_eq!(began.elapsed(), Duration::ZERO);
     peer.assert_silent().await;
     peer.assert_alive().await;
-    assert_eq!(engine.shared.gate.running(), 0);
+    assert_eq!(engine.now().shared.gate.running(), 0);
     peer.end().await.unwrap();
 }
 
@@ -266,7 +266,7 @@ async fn no_more_is_read_than_the_server_has_room_for() {
     for id in 1..=4 {
         assert_eq!(text(&peer.receive().await), (id.to_string(), "waited"), "nothing is refused");
         assert_eq!(began.elapsed(), Duration::from_secs(10 * id));
-        assert!(engine.shared.gate.waiting() <= 1);
+        assert!(engine.now().shared.gate.waiting() <= 1);
     }
     peer.end().await.unwrap();
 }
@@ -293,11 +293,11 @@ async fn a_draining_server_reads_no_more_and_a_cancelling_one_answers_at_once() 
     peer.send(call(1, "wait", &json!({ "number": 5 }))).await;
     peer.send(call(2, "hang", &json!({}))).await;
     assert_eq!(peer.receive().await["method"], "notifications/progress");
-    engine.shared.lifecycle.advance(Phase::Draining);
+    engine.now().shared.lifecycle.advance(Phase::Draining);
     yield_now().await;
     peer.send(call(3, "echo", &json!({}))).await;
     assert_eq!(text(&peer.receive().await).1, "waited");
-    engine.shared.lifecycle.advance(Phase::Cancelling);
+    engine.now().shared.lifecycle.advance(Phase::Cancelling);
     assert_eq!(error(&peer.receive().await), (-32603, Some(&json!(2))));
     assert_eq!(events.recv().await, Some(Event::Started));
     assert_eq!(events.recv().await, Some(Event::Cancelled(CancellationReason::ShuttingDown)));
@@ -311,10 +311,10 @@ async fn a_stopped_server_waits_for_nobody() {
     let mut peer = Peer::with_room(&engine, 16);
     peer.send(call(1, "echo", &json!({ "text": "nobody reads this" }))).await;
     tokio::time::sleep(Duration::from_secs(1)).await;
-    engine.shared.lifecycle.advance(Phase::Stopped);
+    engine.now().shared.lifecycle.advance(Phase::Stopped);
     peer.serving.await.unwrap().unwrap();
     let mut report = crate::ShutdownReport::default();
-    engine.shared.lifecycle.fill(&mut report);
+    engine.now().shared.lifecycle.fill(&mut report);
     assert_eq!(report.connections_closed, 1);
 }
 
@@ -339,7 +339,7 @@ async fn a_connection_that_is_dropped_takes_its_requests_along() {
     assert_eq!(events.recv().await, Some(Event::Started));
     assert_eq!(events.recv().await, Some(Event::Cancelled(CancellationReason::ClientDisconnected)));
     tokio::time::sleep(Duration::from_secs(1)).await;
-    assert_eq!(engine.shared.gate.running(), 0);
+    assert_eq!(engine.now().shared.gate.running(), 0);
 }
 
 #[tokio::test(start_paused = true)]
