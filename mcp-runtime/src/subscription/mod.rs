@@ -58,8 +58,11 @@ mod check;
 mod directory;
 mod dirty;
 mod end;
+#[cfg(any(feature = "nats", feature = "redis"))]
+mod fleet;
 mod hub;
 mod keeper;
+mod looks;
 #[cfg(test)]
 mod model;
 mod publisher;
@@ -67,13 +70,23 @@ mod selection;
 mod stream;
 mod subscriptions;
 mod sync;
+#[cfg(test)]
+mod tests;
+mod views;
 mod watch;
 
+#[cfg(feature = "nats")]
+pub use self::fleet::NatsPublisher;
+#[cfg(feature = "redis")]
+pub use self::fleet::RedisPublisher;
+#[cfg(any(feature = "nats", feature = "redis"))]
+pub use self::fleet::{FleetError, FleetOptions, FleetStatus};
 pub(crate) use self::{
     authorizer::AuthorizerChoice,
     hub::{Bounds, Hub, ListenRequest},
     selection::FilterBounds,
     stream::Subscription,
+    views::{Digesting, Digests, Viewer, Views},
     watch::DynWatcher,
 };
 pub use self::{
