@@ -1,14 +1,15 @@
 //! `subscriptions/listen`: from a request to its stream.
 
-use serde_json::value::RawValue;
 use tokio::time::{Instant, timeout_at};
 
 use super::{
     Engine, Phase, Reply,
+    handling::Started,
     request::{Admitted, Carried, Refused, SHUTTING_DOWN, late, overloaded},
 };
 use crate::{
-    protocol::{Condition, Fault, ListenFilter, ProtocolError, RequestId},
+    protocol::{Condition, Fault, ListenFilter, ProtocolError, Raw, RequestId},
+    registry::CatalogView,
     subscription::{EndReason, ListenRequest, ResourceUri, Selection, Subscription},
 };
 
@@ -17,27 +18,40 @@ const MAX_ID_BYTES: usize = 1024;
 
 impl Engine {
     /// Opens a subscription. It takes no place among the handlers, and its time ends with the acknowledgement.
-    pub(super) async fn listen(&self, request: Admitted<'_>, carried: Carried) -> Result<Reply, Refused> {
-        let Admitted { id, envelope, revision, caller, arrived, .. } = request;
+    pub(super) fn listen(
+        &self,
+        request: &Admitted<'_>,
+        carried: Carried,
+        view: &CatalogView,
+    ) -> Result<Started<'_>, Refused> {
+        let Admitted { id, envelope, revision, caller, .. } = request;
         let notifications = envelope.params.notifications.required("/params/notifications", "an object");
         let notifications = notifications.map_err(|fault| bad_params(vec![fault]))?;
-        let selection = self.selection(&id, notifications)?;
-        let request = ListenRequest {
-            id,
-            framing: carried.framing,
-            endpoint: self.number,
-            info: self.catalog.info.clone(),
-            revision,
-            caller,
-            selection,
-            headers: &carried.headers,
-            extensions: &carried.extensions,
-        };
-        Ok(Reply::Subscription(self.open(request, arrived).await?))
+        let selection = self.selection(id, *notifications, view)?;
+        let (id, revision, caller) = ((*id).clone(), *revision, caller.clone());
+        Ok(Started::Queued(Box::pin(async move {
+            let request = ListenRequest {
+                id,
+                framing: carried.framing,
+                endpoint: self.number,
+                info: self.catalog.info.clone(),
+                revision,
+                caller,
+                selection,
+                headers: &carried.headers,
+                extensions: &carried.extensions,
+            };
+            Ok(Reply::Subscription(self.open(request, carried.arrived).await?))
+        })))
     }
 
     /// What of a filter can be honoured.
-    fn selection(&self, id: &RequestId, notifications: &RawValue) -> Result<Selection, ProtocolError> {
+    fn selection(
+        &self,
+        id: &RequestId,
+        notifications: Raw<'_>,
+        view: &CatalogView,
+    ) -> Result<Selection, ProtocolError> {
         let mut text = Vec::new();
         id.write_json(&mut text);
         if text.len() > MAX_ID_BYTES {
@@ -47,7 +61,8 @@ impl Engine {
         let filter = ListenFilter::read(notifications).map_err(bad_params)?;
         let (catalog, bounds) = (&self.catalog, self.shared.subscriptions.filter_bounds());
         let honours = |kind| catalog.changes.contains(&kind);
-        let serves = |spelling: &str, uri: &ResourceUri| catalog.is_subscribable(spelling, uri.as_str());
+        let serves =
+            |spelling: &str, uri: &ResourceUri| catalog.is_subscribable(view, spelling, uri.as_str());
         Selection::new(&filter, bounds, honours, serves).map_err(bad_params)
     }
 

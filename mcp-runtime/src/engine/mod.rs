@@ -6,15 +6,18 @@ mod admission;
 mod answer;
 mod call;
 mod gate;
+mod handling;
 mod headers;
 mod invoke;
 mod lifecycle;
 mod limits;
 mod listen;
+mod live;
 mod rate_limit;
 mod request;
 mod revision;
 mod target;
+mod views;
 
 use std::sync::{Arc, Mutex};
 
@@ -28,8 +31,11 @@ pub(crate) use self::{
     answer::Answer,
     call::CallStream,
     gate::Gate,
+    headers::{Twice, once},
     lifecycle::{Lifecycle, Phase},
+    live::Live,
     rate_limit::DynRateLimit,
+    views::EndpointViews,
 };
 pub use self::{
     admission::{Admission, AdmissionRequest, Anonymous, Denied, anonymous},
@@ -39,7 +45,7 @@ pub use self::{
 };
 use crate::{
     handler::{CancellationToken, Framing, StateMap, panic},
-    registry::catalog::Catalog,
+    registry::{DynPolicy, catalog::Catalog},
     subscription::{Hub, Registration, Subscription},
 };
 
@@ -53,6 +59,7 @@ pub(crate) struct Shared {
     pub admission: AdmissionChoice,
     pub request_limit: Option<Arc<dyn DynRateLimit>>,
     pub tool_limit: Option<Arc<dyn DynRateLimit>>,
+    pub policy: Option<Arc<dyn DynPolicy>>,
     pub subscriptions: Arc<Hub>,
     /// The server's place among its publisher's listeners; closed when it shuts down.
     pub registration: Mutex<Option<Registration>>,

@@ -2,10 +2,13 @@
 
 use std::{borrow::Cow, sync::Arc};
 
+use bytes::Bytes;
+
 use super::answer::unknown_resource;
 use crate::{
     protocol::{Arguments, Condition, Envelope, Fault, InvalidCursor, Params, ProtocolError, excerpt},
     registry::{
+        CatalogItem, CatalogView,
         catalog::{Catalog, Entry, Found, PromptEntry, ToolEntry},
         lists::Pages,
     },
@@ -17,6 +20,8 @@ pub(super) enum Target<'c, 'b> {
     Discover,
     /// A list whose pages are ready.
     List(&'c Pages, Option<&'b str>),
+    /// A page of what a caller sees of a list.
+    Seen(Bytes),
     /// A list of the application's own.
     ResourceList(&'c Entry, Option<&'b str>),
     /// `tools/call`
@@ -48,37 +53,45 @@ pub(super) fn named<'b>(envelope: &'b Envelope<'_>) -> Option<&'b str> {
 }
 
 impl<'c, 'b> Target<'c, 'b> {
-    /// Finds what a request asks for.
-    pub(super) fn find(catalog: &'c Catalog, envelope: &'b Envelope<'_>) -> Result<Self, ProtocolError> {
+    /// Finds what a request asks for, in a caller's view. What that hides is answered for as what does not exist.
+    pub(super) fn find(
+        catalog: &'c Catalog,
+        view: &CatalogView,
+        envelope: &'b Envelope<'_>,
+    ) -> Result<Self, ProtocolError> {
         let params = &envelope.params;
+        let list = |pages| list(pages, view, envelope);
         match &*envelope.method {
             "server/discover" => Ok(Self::Discover),
-            "tools/list" => list(catalog.tool_pages.as_ref(), envelope),
-            "prompts/list" => list(catalog.prompt_pages.as_ref(), envelope),
-            "resources/templates/list" => list(catalog.template_pages.as_ref(), envelope),
+            "tools/list" => list(catalog.tool_pages.as_ref()),
+            "prompts/list" => list(catalog.prompt_pages.as_ref()),
+            "resources/templates/list" => list(catalog.template_pages.as_ref()),
             "resources/list" => match &catalog.resource_list {
                 Some(own) => Ok(Self::ResourceList(own, cursor(params)?)),
-                None => list(catalog.resource_pages.as_ref(), envelope),
+                None => list(catalog.resource_pages.as_ref()),
             },
             "tools/call" if catalog.tool_pages.is_some() => {
                 let name = required(&params.name, "/params/name")?;
                 let arguments = arguments(params)?;
                 let unknown =
                     || ProtocolError::new(Condition::NotFound, format!("unknown tool `{}`", excerpt(name)));
-                Ok(Self::Tool(catalog.tools.get(name).ok_or_else(unknown)?, arguments))
+                let tool = catalog.tools.get(name).filter(|_| view.has(CatalogItem::Tool(name)));
+                Ok(Self::Tool(tool.ok_or_else(unknown)?, arguments))
             }
             "prompts/get" if catalog.prompt_pages.is_some() => {
                 let name = required(&params.name, "/params/name")?;
                 let arguments = arguments(params)?;
                 let unknown =
                     || ProtocolError::new(Condition::NotFound, format!("unknown prompt `{}`", excerpt(name)));
-                Ok(Self::Prompt(catalog.prompts.get(name).ok_or_else(unknown)?, arguments))
+                let prompt = catalog.prompts.get(name).filter(|_| view.has(CatalogItem::Prompt(name)));
+                Ok(Self::Prompt(prompt.ok_or_else(unknown)?, arguments))
             }
             "resources/read" if catalog.resource_pages.is_some() => {
                 let uri = required(&params.uri, "/params/uri")?;
-                Ok(Self::Resource(catalog.resource(uri).ok_or_else(|| unknown_resource(uri))?, uri))
+                let found = catalog.resource(uri).filter(|found| found.is_in(view));
+                Ok(Self::Resource(found.ok_or_else(|| unknown_resource(uri))?, uri))
             }
-            "completion/complete" if catalog.has_completions() => completion(catalog, params),
+            "completion/complete" if catalog.has_completions() => completion(catalog, view, params),
             _ => Err(unknown_method(envelope)),
         }
     }
@@ -93,10 +106,15 @@ fn unknown_method(envelope: &Envelope<'_>) -> ProtocolError {
 
 fn list<'c, 'b>(
     pages: Option<&'c Pages>,
+    view: &CatalogView,
     envelope: &'b Envelope<'_>,
 ) -> Result<Target<'c, 'b>, ProtocolError> {
     let pages = pages.ok_or_else(|| unknown_method(envelope))?;
-    Ok(Target::List(pages, cursor(&envelope.params)?))
+    let cursor = cursor(&envelope.params)?;
+    if view.is_everything() {
+        return Ok(Target::List(pages, cursor));
+    }
+    pages.page_for(view, cursor).map(Target::Seen).map_err(bad_cursor)
 }
 
 pub(super) fn bad_cursor(_: InvalidCursor) -> ProtocolError {
@@ -128,7 +146,11 @@ fn arguments<'p>(params: &'p Params<'_>) -> Result<Option<&'p Arguments<'p>>, Pr
     params.arguments.optional("/params/arguments", "an object").map_err(|fault| bad_params(vec![fault]))
 }
 
-fn completion<'c, 'b>(catalog: &'c Catalog, params: &'b Params<'_>) -> Result<Target<'c, 'b>, ProtocolError> {
+fn completion<'c, 'b>(
+    catalog: &'c Catalog,
+    view: &CatalogView,
+    params: &'b Params<'_>,
+) -> Result<Target<'c, 'b>, ProtocolError> {
     let reference =
         params.reference.required("/params/ref", "an object").and_then(|reference| reference.target());
     let argument = params.argument.required("/params/argument", "an object");
@@ -143,7 +165,8 @@ fn completion<'c, 'b>(catalog: &'c Catalog, params: &'b Params<'_>) -> Result<Ta
     match (reference, name, value, chosen) {
         (Ok(reference), Ok(argument), Ok(value), Ok(chosen)) => {
             let unknown = || ProtocolError::new(Condition::NotFound, "what `ref` names does not exist");
-            let target = catalog.completed(reference).ok_or_else(unknown)?;
+            let target =
+                catalog.completed(reference).filter(|target| target.is_in(view)).ok_or_else(unknown)?;
             let request = CompletionRequest { argument, value, chosen };
             Ok(Target::Completion(catalog.completion(target, argument), request))
         }

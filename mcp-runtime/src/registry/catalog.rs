@@ -2,7 +2,11 @@
 
 use std::{
     collections::{BTreeSet, HashMap},
-    sync::Arc,
+    hash::{DefaultHasher, Hasher},
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering::Relaxed},
+    },
     time::Duration,
 };
 
@@ -20,6 +24,7 @@ use super::{
     mirror::{MirroredHeader, mirrored_headers},
     operation::{Common, Completed, Resource, Tool},
     schema::{self, Derived},
+    view::{CatalogItem, CatalogView},
 };
 use crate::{
     handler::{EndpointInfo, StateMap},
@@ -89,7 +94,26 @@ pub(crate) struct Catalog {
 /// A resource that was found, with the values of its template's variables.
 pub(crate) struct Found<'c> {
     pub resource: &'c ResourceEntry,
+    /// Its URI, or the text of its template.
+    declared: &'c str,
     pub variables: Vec<(&'c str, String)>,
+}
+
+impl Completed {
+    /// Whether it exists in somebody's view.
+    pub(crate) fn is_in(&self, view: &CatalogView) -> bool {
+        view.has(match self {
+            Self::Prompt(name) => CatalogItem::Prompt(name),
+            Self::Resource(uri) => CatalogItem::Resource(uri),
+        })
+    }
+}
+
+impl Found<'_> {
+    /// Whether it exists in somebody's view.
+    pub(crate) fn is_in(&self, view: &CatalogView) -> bool {
+        view.has(CatalogItem::Resource(self.declared))
+    }
 }
 
 impl Catalog {
@@ -183,19 +207,42 @@ impl Catalog {
 
     /// The resource at a URI: an exact one before a template.
     pub(crate) fn resource(&self, uri: &str) -> Option<Found<'_>> {
-        if let Some(resource) = self.resources.get(uri) {
-            return Some(Found { resource, variables: Vec::new() });
+        if let Some((declared, resource)) = self.resources.get_key_value(uri) {
+            return Some(Found { resource, declared, variables: Vec::new() });
         }
         self.templates.iter().find_map(|(template, resource)| {
-            template.match_uri(uri).map(|variables| Found { resource, variables })
+            template.match_uri(uri).map(|variables| Found {
+                resource,
+                declared: template.as_str(),
+                variables,
+            })
         })
+    }
+
+    /// A short form of what somebody sees of each list. What the application lists itself may differ at any time.
+    pub(crate) fn digests(&self, view: &CatalogView) -> [u64; 3] {
+        static OWN_LISTS: AtomicU64 = AtomicU64::new(0);
+        let lists = [
+            [self.tool_pages.as_ref(), None],
+            [self.prompt_pages.as_ref(), None],
+            [self.resource_pages.as_ref(), self.template_pages.as_ref()],
+        ];
+        let mut digests = lists.map(|pages| {
+            let mut state = DefaultHasher::new();
+            pages.into_iter().flatten().for_each(|pages| pages.digest(view, &mut state));
+            state.finish()
+        });
+        if self.resource_list.is_some() {
+            digests[2] = OWN_LISTS.fetch_add(1, Relaxed);
+        }
+        digests
     }
 
     /// Whether updates of a resource can be told: it is served, as the client spells it or in its normal form, or the
     /// endpoint accepts it all the same.
-    pub(crate) fn is_subscribable(&self, spelling: &str, normal: &str) -> bool {
-        self.resource(spelling).is_some()
-            || self.resource(normal).is_some()
+    pub(crate) fn is_subscribable(&self, view: &CatalogView, spelling: &str, normal: &str) -> bool {
+        let served = self.resource(spelling).or_else(|| self.resource(normal));
+        served.is_some_and(|found| found.is_in(view))
             || self.subscribable.as_ref().is_some_and(|subscribable| subscribable.accepts(normal))
     }
 

@@ -1,9 +1,14 @@
 //! List results, made once: bytes to which only an id is added.
 
+use std::hash::{Hash, Hasher};
+
 use bytes::Bytes;
 use serde_json::{Map, Value, json};
 
-use super::operation::{Common, Prompt, PromptArgument, Resource, ToolHints};
+use super::{
+    operation::{Common, Prompt, PromptArgument, Resource, ToolHints},
+    view::{CatalogItem, CatalogView},
+};
 use crate::protocol::{CacheHint, Cursor, InvalidCursor, ListKind, write_string};
 
 /// A list result in pages.
@@ -12,6 +17,16 @@ pub struct Pages {
     kind: ListKind,
     per_page: usize,
     pages: Vec<Bytes>,
+    /// The items, for those who see only some of them.
+    items: Vec<Item>,
+    server_info: Box<str>,
+}
+
+/// What is listed: its name or URI, and its JSON.
+#[derive(Clone, Debug)]
+struct Item {
+    key: Box<str>,
+    json: Box<str>,
 }
 
 impl Pages {
@@ -24,14 +39,16 @@ impl Pages {
         server_info: &str,
     ) -> Self {
         let per_page = per_page.max(1);
+        let items: Vec<Item> = items.iter().map(|item| Item::new(kind, item)).collect();
         let mut pages: Vec<Bytes> = Vec::new();
         // An empty list has one page as well.
         for start in (0..items.len().max(1)).step_by(per_page) {
             let end = items.len().min(start + per_page);
             let next = (end < items.len()).then(|| Cursor::encode(end, kind));
-            pages.push(page(member(kind), &items[start..end], next.as_deref(), cache, server_info));
+            let listed = items[start..end].iter();
+            pages.push(page(member(kind), listed, next.as_deref(), cache, server_info));
         }
-        Self { kind, per_page, pages }
+        Self { kind, per_page, pages, items, server_info: server_info.into() }
     }
 
     /// The page that a cursor asks for; the first one without.
@@ -45,6 +62,50 @@ impl Pages {
         }
         self.pages.get(position / self.per_page).ok_or(InvalidCursor)
     }
+
+    /// The page that a cursor asks for, of what somebody sees. A cursor counts what is hidden, too, so that it stays
+    /// true when a view changes.
+    ///
+    /// # Errors
+    /// As [`page`](Self::page).
+    pub(crate) fn page_for(&self, view: &CatalogView, cursor: Option<&str>) -> Result<Bytes, InvalidCursor> {
+        let start = cursor.map_or(Ok(0), |cursor| Cursor::decode(cursor, self.kind))?;
+        if cursor.is_some() && start >= self.items.len() {
+            return Err(InvalidCursor);
+        }
+        let mut seen = (start..).zip(&self.items[start..]).filter(|(_, item)| item.is_in(view, self.kind));
+        let listed: Vec<&Item> = seen.by_ref().take(self.per_page).map(|(_, item)| item).collect();
+        let next = seen.next().map(|(at, _)| Cursor::encode(at, self.kind));
+        let (member, listed) = (member(self.kind), listed.into_iter());
+        Ok(page(member, listed, next.as_deref(), CacheHint::default(), &self.server_info))
+    }
+
+    /// A short form of what somebody sees of it.
+    pub(super) fn digest(&self, view: &CatalogView, state: &mut impl Hasher) {
+        for item in self.items.iter().filter(|item| item.is_in(view, self.kind)) {
+            item.json.hash(state);
+        }
+    }
+}
+
+impl Item {
+    fn new(kind: ListKind, item: &Value) -> Self {
+        let key = match kind {
+            ListKind::Tools | ListKind::Prompts => "name",
+            ListKind::Resources => "uri",
+            ListKind::ResourceTemplates => "uriTemplate",
+        };
+        let key = item.get(key).and_then(Value::as_str).unwrap_or_default();
+        Self { key: key.into(), json: item.to_string().into() }
+    }
+
+    fn is_in(&self, view: &CatalogView, kind: ListKind) -> bool {
+        view.has(match kind {
+            ListKind::Tools => CatalogItem::Tool(&self.key),
+            ListKind::Prompts => CatalogItem::Prompt(&self.key),
+            ListKind::Resources | ListKind::ResourceTemplates => CatalogItem::Resource(&self.key),
+        })
+    }
 }
 
 const fn member(kind: ListKind) -> &'static str {
@@ -56,16 +117,22 @@ const fn member(kind: ListKind) -> &'static str {
     }
 }
 
-fn page(member: &str, items: &[Value], next: Option<&str>, cache: CacheHint, server_info: &str) -> Bytes {
+fn page<'i>(
+    member: &str,
+    items: impl Iterator<Item = &'i Item>,
+    next: Option<&str>,
+    cache: CacheHint,
+    server_info: &str,
+) -> Bytes {
     let mut out = Vec::new();
     out.extend_from_slice(br#"{"resultType":"complete","#);
     write_string(&mut out, member);
     out.extend_from_slice(b":[");
-    for (at, item) in items.iter().enumerate() {
+    for (at, item) in items.enumerate() {
         if at > 0 {
             out.push(b',');
         }
-        out.extend_from_slice(item.to_string().as_bytes());
+        out.extend_from_slice(item.json.as_bytes());
     }
     out.push(b']');
     write_list_end(&mut out, next, cache, server_info);

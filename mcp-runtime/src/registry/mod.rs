@@ -13,8 +13,8 @@ pub(crate) mod lists;
 mod mirror;
 mod operation;
 mod schema;
+mod view;
 
-pub(crate) use self::mirror::MirroredHeader;
 pub use self::{
     closure::{ClosureParameter, Handler, HandlerOutput, kind},
     descriptor::{
@@ -26,4 +26,6 @@ pub use self::{
     endpoint::Endpoint,
     fault::{BuildError, BuildFault},
     operation::{CompletionSource, Prompt, PromptArgument, Resource, ResourceList, Tool, ToolHints},
+    view::{CatalogItem, CatalogPolicy, CatalogView, ViewRequest},
 };
+pub(crate) use self::{mirror::MirroredHeader, view::DynPolicy};

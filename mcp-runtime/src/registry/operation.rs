@@ -178,7 +178,7 @@ pub struct ToolHints {
 /// ```
 #[derive(Clone)]
 pub struct Tool {
-    pub(super) common: Common,
+    pub(crate) common: Common,
     pub(super) hints: ToolHints,
     pub(super) input_schema: Option<Value>,
     pub(super) extra_arguments: Option<ExtraArguments>,
@@ -229,8 +229,8 @@ impl Tool {
 /// A resource or a template, filled by hand. `Args<T>` gives its handler the template's variables, as strings.
 #[derive(Clone)]
 pub struct Resource {
-    pub(super) common: Common,
-    pub(super) uri: String,
+    pub(crate) common: Common,
+    pub(crate) uri: String,
     pub(super) mime_type: Option<String>,
     pub(super) size: Option<u64>,
 }
@@ -279,7 +279,7 @@ impl Resource {
 /// An application's own list of resources, filled by hand.
 #[derive(Clone)]
 pub struct ResourceList {
-    pub(super) common: Common,
+    pub(crate) common: Common,
 }
 
 impl ResourceList {
@@ -342,7 +342,7 @@ impl PromptArgument {
 /// A prompt, filled by hand. `Args<T>` gives its handler the arguments, as strings.
 #[derive(Clone)]
 pub struct Prompt {
-    pub(super) common: Common,
+    pub(crate) common: Common,
     pub(super) arguments: Vec<PromptArgument>,
 }
 
@@ -378,7 +378,7 @@ pub(crate) enum Completed {
 /// chosen, as strings.
 #[derive(Clone)]
 pub struct CompletionSource {
-    pub(super) common: Common,
+    pub(crate) common: Common,
     pub(super) target: Completed,
     pub(super) argument: String,
 }

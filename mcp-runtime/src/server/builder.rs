@@ -10,10 +10,13 @@ use tokio::sync::Semaphore;
 
 use super::{McpServer, ServeError};
 use crate::{
-    engine::{Admission, AdmissionChoice, DynRateLimit, Engine, Gate, Lifecycle, Limits, RateLimit, Shared},
+    engine::{
+        Admission, AdmissionChoice, DynRateLimit, EndpointViews, Engine, Gate, Lifecycle, Limits, Live,
+        RateLimit, Shared,
+    },
     handler::StateMap,
     registry::{
-        BuildError, BuildFault, DeclaredEndpoint, Endpoint, EndpointId, Instance,
+        BuildError, BuildFault, CatalogPolicy, DeclaredEndpoint, DynPolicy, Endpoint, EndpointId, Instance,
         catalog::Catalog,
         check,
         collect::{Collected, Selection, collect},
@@ -46,6 +49,7 @@ pub struct ServerBuilder {
     authorizer: AuthorizerChoice,
     watcher: Option<Arc<dyn DynWatcher>>,
     serve_subscriptions: bool,
+    catalog_policy: Option<Arc<dyn DynPolicy>>,
 }
 
 /// What [`ServerBuilder::endpoint`] takes: the instance of a struct under `#[mcp_endpoint]` (a unit struct's name is
@@ -88,6 +92,7 @@ impl ServerBuilder {
             authorizer: AuthorizerChoice::default(),
             watcher: None,
             serve_subscriptions: true,
+            catalog_policy: None,
         }
     }
 
@@ -149,6 +154,12 @@ impl ServerBuilder {
     /// [`McpServer::publisher`] gives it to the rest of the application.
     pub fn publisher(mut self, publisher: impl ChangePublisher) -> Self {
         self.publisher = Publisher::new(publisher);
+        self
+    }
+
+    /// Decides which tools, prompts and resources exist for which caller.
+    pub fn catalog_policy(mut self, policy: impl CatalogPolicy) -> Self {
+        self.catalog_policy = Some(Arc::new(policy));
         self
     }
 
@@ -252,7 +263,14 @@ impl ServerBuilder {
         }
         let publishes = catalogs.iter().any(|catalog| !catalog.changes.is_empty());
         let bounds = self.limits.subscriptions();
-        let subscriptions = Arc::new(Hub::new(catalogs.len(), bounds, self.authorizer, self.watcher));
+        let views = Arc::new(EndpointViews::default());
+        let subscriptions = Arc::new(Hub::new(
+            catalogs.len(),
+            bounds,
+            self.authorizer,
+            self.watcher,
+            self.catalog_policy.is_some().then(|| Arc::clone(&views) as _),
+        ));
         let registration = publishes.then(|| self.publisher.subscribe(Arc::clone(&subscriptions) as _));
         let shared = Arc::new(Shared {
             gate: Gate::new(self.limits.max_concurrent_handlers, self.limits.handler_queue),
@@ -263,13 +281,17 @@ impl ServerBuilder {
             admission: self.admission,
             request_limit: self.request_limit,
             tool_limit: self.tool_limit,
+            policy: self.catalog_policy,
             subscriptions,
             registration: Mutex::new(registration),
         });
         let engine =
             |(number, catalog)| Engine { shared: Arc::clone(&shared), catalog: Arc::new(catalog), number };
-        let engines = catalogs.into_iter().enumerate().map(engine).collect();
-        Ok(McpServer::new(shared, engines, self.policy, self.publisher))
+        let engines = catalogs.into_iter().enumerate().map(engine);
+        let endpoints: Arc<[Live]> =
+            engines.zip(endpoints).map(|(engine, endpoint)| Live::new(engine, endpoint)).collect();
+        views.set(&endpoints);
+        Ok(McpServer::new(shared, endpoints, self.policy, self.publisher))
     }
 
     /// Builds the server and serves it; see [`McpServer::serve`].

@@ -1,6 +1,7 @@
 //! The server: built, served, ended.
 
 mod builder;
+mod catalogs;
 mod serve;
 mod shutdown;
 
@@ -8,11 +9,12 @@ use std::sync::Arc;
 
 pub use self::{
     builder::{IntoEndpoint, ServerBuilder},
+    catalogs::{CatalogEdit, Catalogs},
     serve::ServeError,
     shutdown::ServerHandle,
 };
 use crate::{
-    engine::{AdmissionChoice, Engine, Shared},
+    engine::{AdmissionChoice, Live, Shared},
     registry::{BuildError, BuildFault, collect::Selection},
     subscription::{Publisher, Subscriptions},
     transport::http::{HttpPolicy, HttpService},
@@ -22,7 +24,7 @@ use crate::{
 #[derive(Clone)]
 pub struct McpServer {
     shared: Arc<Shared>,
-    pub(crate) engines: Arc<[Engine]>,
+    pub(crate) endpoints: Arc<[Live]>,
     policy: HttpPolicy,
     handle: ServerHandle,
     publisher: Publisher,
@@ -39,9 +41,9 @@ impl McpServer {
         ServerBuilder::new(Selection::Named(Vec::new()))
     }
 
-    fn new(shared: Arc<Shared>, engines: Vec<Engine>, policy: HttpPolicy, publisher: Publisher) -> Self {
+    fn new(shared: Arc<Shared>, endpoints: Arc<[Live]>, policy: HttpPolicy, publisher: Publisher) -> Self {
         let handle = ServerHandle::new(Arc::clone(&shared));
-        Self { shared, engines: engines.into(), policy, handle, publisher }
+        Self { shared, endpoints, policy, handle, publisher }
     }
 
     /// Ends the server, and tells how that went.
@@ -60,6 +62,12 @@ impl McpServer {
     #[must_use]
     pub fn subscriptions(&self) -> Subscriptions {
         Subscriptions::new(Arc::clone(&self.shared.subscriptions))
+    }
+
+    /// What its endpoints serve, to be changed while it runs.
+    #[must_use]
+    pub fn catalogs(&self) -> Catalogs {
+        Catalogs::new(Arc::clone(&self.endpoints))
     }
 
     /// The server as a tower service, whose requests go by their path.
@@ -90,24 +98,24 @@ impl McpServer {
     /// # Errors
     /// As [`into_service`](Self::into_service).
     pub fn into_router(self) -> Result<axum::Router, BuildError> {
-        let engines = Arc::clone(&self.engines);
+        let endpoints = Arc::clone(&self.endpoints);
         let service = self.into_service()?;
         // A segment may begin with a colon: it is no parameter of axum's.
         let empty = axum::Router::new().without_v07_checks();
-        let router = engines.iter().fold(empty, |router, engine| {
-            router.route_service(&engine.catalog.info.path, AxumService(service.clone()))
+        let router = endpoints.iter().fold(empty, |router, endpoint| {
+            router.route_service(endpoint.path(), AxumService(service.clone()))
         });
         Ok(router)
     }
 
     fn service(&self) -> HttpService {
-        HttpService::new(self.engines.iter().cloned(), self.policy.clone())
+        HttpService::new(self.endpoints.iter().cloned(), self.policy.clone())
     }
 }
 
 impl std::fmt::Debug for McpServer {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let paths: Vec<&str> = self.engines.iter().map(|engine| &*engine.catalog.info.path).collect();
+        let paths: Vec<&str> = self.endpoints.iter().map(Live::path).collect();
         f.debug_struct("McpServer").field("endpoints", &paths).finish_non_exhaustive()
     }
 }

@@ -6,7 +6,7 @@ use tokio::net::{TcpListener, ToSocketAddrs};
 
 use super::McpServer;
 use crate::{
-    engine::{AdmissionChoice, Engine, Phase},
+    engine::{AdmissionChoice, Live, Phase},
     registry::{BuildError, BuildFault},
     transport::{
         http::{Listener, accept},
@@ -77,8 +77,8 @@ impl McpServer {
         let address = listener.local_address();
         self.check_reach(address)?;
         if let Some(address) = address {
-            for engine in &*self.engines {
-                tracing::info!("serving http://{address}{}", engine.catalog.info.path);
+            for endpoint in &*self.endpoints {
+                tracing::info!("serving http://{address}{}", endpoint.path());
             }
         }
         let serving = self.shared.lifecycle.serving();
@@ -107,11 +107,11 @@ impl McpServer {
     /// # Errors
     /// If there are several endpoints, a stream breaks, or nobody reads the output for `write_timeout`.
     pub async fn serve_stdio(self) -> Result<(), ServeError> {
-        let [engine] = &*self.engines else {
+        let [endpoint] = &*self.endpoints else {
             let fault = "the server has several endpoints, and stdio serves one: name it with `.serve_stdio_at(\"/…\")`";
             return Err(BuildError::from(BuildFault::new(fault)).into());
         };
-        self.serve_streams(engine).await
+        self.serve_streams(endpoint).await
     }
 
     /// Serves the endpoint at a path, as [`serve_stdio`](Self::serve_stdio).
@@ -119,19 +119,19 @@ impl McpServer {
     /// # Errors
     /// If there is no endpoint at this path; otherwise as [`serve_stdio`](Self::serve_stdio).
     pub async fn serve_stdio_at(self, path: &str) -> Result<(), ServeError> {
-        let Some(engine) = self.engines.iter().find(|engine| &*engine.catalog.info.path == path) else {
-            let paths: Vec<&str> = self.engines.iter().map(|engine| &*engine.catalog.info.path).collect();
+        let Some(endpoint) = self.endpoints.iter().find(|endpoint| endpoint.path() == path) else {
+            let paths: Vec<&str> = self.endpoints.iter().map(Live::path).collect();
             let fault = format!("no endpoint is at `{path}`; there is {}", paths.join(", "));
             return Err(BuildError::from(BuildFault::new(fault)).into());
         };
-        self.serve_streams(engine).await
+        self.serve_streams(endpoint).await
     }
 
-    async fn serve_streams(&self, engine: &Engine) -> Result<(), ServeError> {
+    async fn serve_streams(&self, endpoint: &Live) -> Result<(), ServeError> {
         let lifecycle = &self.shared.lifecycle;
         let serving = lifecycle.serving();
         let serve = async {
-            let served = stdio::serve(engine).await;
+            let served = stdio::serve(endpoint).await;
             drop(serving);
             lifecycle.advance(Phase::Draining);
             served

@@ -6,8 +6,7 @@ use std::{
 };
 
 use tokio::{
-    sync::OnceCell,
-    task::JoinHandle,
+    sync::{OnceCell, watch},
     time::{Instant, timeout},
 };
 
@@ -62,10 +61,18 @@ impl std::fmt::Debug for ServerHandle {
     }
 }
 
-/// Closes the server's registration at its publisher, which is application code: it may block, or panic.
-fn close_registration(shared: &Shared) -> Option<JoinHandle<()>> {
-    let registration = shared.registration.lock().unwrap_or_else(PoisonError::into_inner).take()?;
-    Some(tokio::task::spawn_blocking(move || registration.close()))
+/// Closes the server's registration at its publisher, which is application code: it may block, or panic. Returns
+/// whether it is closed; if that fails, nobody will say so.
+fn close_registration(shared: &Shared) -> watch::Receiver<bool> {
+    let registration = shared.registration.lock().unwrap_or_else(PoisonError::into_inner).take();
+    let (closed, closes) = watch::channel(registration.is_none());
+    if let Some(registration) = registration {
+        tokio::task::spawn_blocking(move || {
+            registration.close();
+            closed.send_replace(true);
+        });
+    }
+    closes
 }
 
 async fn end(shared: &Shared) -> ShutdownReport {
@@ -78,14 +85,15 @@ async fn end(shared: &Shared) -> ShutdownReport {
         ..ShutdownReport::default()
     };
     tracing::info!(running = report.running, subscriptions = report.subscriptions, "shutting down");
+    lifecycle.advance(Phase::Draining);
+    hub.shut_down();
+    let registration = close_registration(shared);
     let ended = async || {
         gate.drained().await;
         hub.drained().await;
         lifecycle.transports_closed().await;
+        let _ = registration.clone().wait_for(|closed| *closed).await;
     };
-    lifecycle.advance(Phase::Draining);
-    hub.shut_down();
-    let mut closing = close_registration(shared);
     if timeout(limits.graceful_shutdown, ended()).await.is_err() {
         lifecycle.advance(Phase::Cancelling);
         report.subscriptions_cut = hub.cut_all();
@@ -93,10 +101,7 @@ async fn end(shared: &Shared) -> ShutdownReport {
     }
     lifecycle.advance(Phase::Stopped);
     let _ = timeout(LAST_POLLS, ended()).await;
-    report.registration_left = match &mut closing {
-        Some(closing) => !matches!(timeout(Duration::ZERO, closing).await, Ok(Ok(()))),
-        None => false,
-    };
+    report.registration_left = !*registration.borrow();
     lifecycle.fill(&mut report);
     report.residual = gate.running();
     report.duration = began.elapsed();

@@ -281,7 +281,9 @@ impl Core {
             next = next.min(times.lifetime_ends);
             let lease_ends = self.lease.until.map(|until| self.lease_ends(until, times));
             let renew_at = self.lease.renew_at.filter(|_| !self.checking);
-            let speak_at = times.keep_alive.filter(|_| !self.keep_alive).map(|every| self.spoke + every);
+            // A comment that is due now will be taken now, and the next one is due that much later.
+            let spoke = if self.keep_alive { now } else { self.spoke };
+            let speak_at = times.keep_alive.map(|every| spoke + every);
             next = [lease_ends, renew_at, speak_at].into_iter().flatten().fold(next, Instant::min);
         }
         tick.next = Some(next);

@@ -12,27 +12,30 @@ use super::{
 };
 use crate::handler::panic::{Panic, poll_caught};
 
+/// What application code says, if it says so in time.
+pub(super) async fn timely<T>(
+    what: &str,
+    said: impl Future<Output = Result<T, BoxError>>,
+    patience: Duration,
+) -> Result<T, EndReason> {
+    let mut said = pin!(said);
+    match timeout(patience, poll_fn(|cx| poll_caught(said.as_mut(), cx))).await {
+        Ok(Ok(Ok(said))) => return Ok(said),
+        Ok(Ok(Err(error))) => tracing::error!(error, "{what} failed"),
+        Ok(Err(Panic(panic))) => tracing::error!(panic, "{what} panicked"),
+        Err(_) => tracing::error!(?patience, "{what} took too long"),
+    }
+    Err(EndReason::CheckFailed)
+}
+
 /// What an authorizer says; everything but a timely permission is a refusal.
 pub(super) async fn checked(
     authorized: impl Future<Output = Result<Permission, BoxError>>,
     patience: Duration,
 ) -> Result<Grant, EndReason> {
-    let mut authorized = pin!(authorized);
-    match timeout(patience, poll_fn(|cx| poll_caught(authorized.as_mut(), cx))).await {
-        Ok(Ok(Ok(Permission::Allowed(grant)))) => Ok(grant),
-        Ok(Ok(Ok(Permission::Denied))) => Err(EndReason::Denied),
-        Ok(Ok(Err(error))) => {
-            tracing::error!(error, "a subscription could not be authorized");
-            Err(EndReason::CheckFailed)
-        }
-        Ok(Err(Panic(panic))) => {
-            tracing::error!(panic, "the authorizer of subscriptions panicked");
-            Err(EndReason::CheckFailed)
-        }
-        Err(_) => {
-            tracing::error!(?patience, "the authorizer of subscriptions took too long");
-            Err(EndReason::CheckFailed)
-        }
+    match timely("the authorizer of subscriptions", authorized, patience).await? {
+        Permission::Allowed(grant) => Ok(grant),
+        Permission::Denied => Err(EndReason::Denied),
     }
 }
 

@@ -30,6 +30,8 @@ pub(super) struct Directory {
     timers: BTreeSet<(Instant, usize)>,
     /// Streams whose permission waits to be checked, the one whose lease ends first in front.
     checks: BTreeSet<(Instant, usize)>,
+    /// Streams whose callers' views of lists are to be looked at.
+    views: BTreeSet<usize>,
     /// Streams of identified callers, by endpoint.
     callers: HashMap<(usize, Arc<str>), usize>,
     /// Places that are taken: by streams, and by those that are still being opened.
@@ -75,6 +77,7 @@ impl Directory {
             endpoints: std::iter::repeat_with(Index::default).take(endpoints).collect(),
             timers: BTreeSet::new(),
             checks: BTreeSet::new(),
+            views: BTreeSet::new(),
             callers: HashMap::new(),
             places: 0,
         }
@@ -147,6 +150,7 @@ impl Directory {
         if let Some(by) = entry.check_by {
             self.checks.remove(&(by, number));
         }
+        self.views.remove(&number);
         self.leave_place(stream.endpoint, &stream.caller);
         if self.streams.is_empty() {
             // What many streams needed is not kept for few.
@@ -217,6 +221,37 @@ impl Directory {
         self.checks.insert((by, number));
     }
 
+    /// Queues a look at what those see who listen to a list.
+    pub(super) fn queue_views(&mut self, endpoint: usize, kind: ChangeKind) {
+        let Some(index) = self.endpoints.get(endpoint) else { return };
+        let Some(members) = index.lists.get(usize::from(Stream::list_key(kind))) else { return };
+        self.views.extend(members.iter().map(|(_, member)| member.stream as usize));
+    }
+
+    /// Queues a look at what a stream's caller sees.
+    pub(super) fn queue_view(&mut self, number: usize, stream: &Arc<Stream>) {
+        if self.get(number, stream).is_some() {
+            self.views.insert(number);
+        }
+    }
+
+    /// Queues one more look for the stream that has a number now.
+    pub(super) fn queue_view_again(&mut self, number: usize) {
+        if self.streams.contains(number) {
+            self.views.insert(number);
+        }
+    }
+
+    /// A stream whose caller's view is to be looked at.
+    pub(super) fn next_view(&mut self) -> Option<(usize, Arc<Stream>)> {
+        loop {
+            let number = self.views.pop_first()?;
+            if let Some(entry) = self.streams.get(number) {
+                return Some((number, Arc::clone(&entry.stream)));
+            }
+        }
+    }
+
     /// The stream whose check is the most urgent.
     pub(super) fn next_check(&mut self) -> Option<(usize, Arc<Stream>)> {
         loop {
@@ -228,7 +263,7 @@ impl Directory {
         }
     }
 
-    /// Everything that is kept here, counted: streams, index entries, timers, waiting checks, callers, places.
+    /// Everything that is kept here, counted: streams, index entries, timers, waiting checks and views, callers, places.
     #[cfg(test)]
     pub(super) fn census(&self) -> [usize; 6] {
         let index = |index: &Index| {
@@ -238,7 +273,7 @@ impl Directory {
             self.streams.len(),
             self.endpoints.iter().map(index).sum(),
             self.timers.len(),
-            self.checks.len(),
+            self.checks.len() + self.views.len(),
             self.callers.len(),
             self.places,
         ]

@@ -20,13 +20,14 @@ use super::{
     authorizer::{AuthorizerChoice, Grant, SubscriptionCheck},
     cell::{Cell, Lease, Times},
     change::{Change, ChangeKind},
-    check::checked,
+    check::{checked, timely},
     directory::{Directory, Entry, Members},
     end::EndReason,
     keeper,
     publisher::{BoxError, ChangeListener},
     selection::{FilterBounds, Selection},
     stream::{Stream, Subscription, lease},
+    views::{Seen, Viewer, Views},
     watch::{DynWatcher, Watched, Watches},
 };
 use crate::{
@@ -80,6 +81,10 @@ pub(crate) struct Hub {
     open: watch::Sender<usize>,
     ended: [AtomicUsize; EndReason::ALL.len()],
     watches: Option<Watches>,
+    /// Knows what callers see, if they don't all see the same.
+    pub(super) views: Option<Arc<dyn Views>>,
+    /// How often a list has changed.
+    list_changes: AtomicU64,
 }
 
 impl Hub {
@@ -88,6 +93,7 @@ impl Hub {
         bounds: Bounds,
         authorizer: AuthorizerChoice,
         watcher: Option<Arc<dyn DynWatcher>>,
+        views: Option<Arc<dyn Views>>,
     ) -> Self {
         Self {
             bounds,
@@ -100,6 +106,8 @@ impl Hub {
             open: watch::Sender::new(0),
             ended: Default::default(),
             watches: watcher.map(Watches::new),
+            views,
+            list_changes: AtomicU64::new(0),
         }
     }
 
@@ -130,6 +138,10 @@ impl Hub {
         let mut selection = request.selection;
         selection.retain(|uri| !grant.without.contains(uri));
         let watched = self.watch(&mut selection).await;
+        let list_changes = self.list_changes.load(SeqCst);
+        let viewer =
+            Viewer { endpoint: request.endpoint, caller: &request.caller, revision: request.revision };
+        let seen = self.look(viewer, &selection).await?;
         let now = Instant::now();
         let turn = self.turns.fetch_add(1, Relaxed);
         let lifetime_ends = now + self.bounds.lifetime;
@@ -150,8 +162,13 @@ impl Hub {
             selection: Arc::new(selection),
             context: Mutex::new(grant.context),
             turn,
+            seen,
         });
         let number = place.fill(&stream, watched)?;
+        if list_changes != self.list_changes.load(SeqCst) {
+            // Too late for what was looked at, and too early for the index.
+            self.lock().queue_view(number, &stream);
+        }
         self.look_after(number, &stream);
         Ok(Subscription { hub: Arc::clone(self), stream, number })
     }
@@ -209,6 +226,14 @@ impl Hub {
         held.into_values().collect()
     }
 
+    /// What the client of a new stream sees of lists, if that is not the same for all.
+    async fn look(&self, viewer: Viewer<'_>, selection: &Selection) -> Result<Option<Box<Seen>>, EndReason> {
+        let Some(views) = self.views.as_ref().filter(|_| selection.has_lists()) else { return Ok(None) };
+        let digests = views.digests(viewer);
+        let digests = timely("the catalog policy", digests, self.bounds.authorization_timeout).await?;
+        Ok(Some(Box::new(Seen::new(digests))))
+    }
+
     /// Tells all streams that listen to what has changed. Waits for none of them.
     pub(crate) fn publish(&self, change: &Change) {
         let endpoints = self.lock().endpoints();
@@ -226,7 +251,12 @@ impl Hub {
 
     /// Tells the streams of one endpoint that one of its lists has changed.
     pub(crate) fn list_changed(&self, endpoint: usize, kind: ChangeKind) {
-        self.mark(|directory| directory.list(endpoint, kind));
+        if self.views.is_none() {
+            return self.mark(|directory| directory.list(endpoint, kind));
+        }
+        self.list_changes.fetch_add(1, SeqCst);
+        self.lock().queue_views(endpoint, kind);
+        self.alarm.notify_one();
     }
 
     /// Marks a key of some streams, a batch at a time: in between others get the lock, and readers are woken.
@@ -256,8 +286,15 @@ impl Hub {
     fn mark_everything(&self) {
         let now = Instant::now();
         self.for_each(|_, stream| {
-            stream.own_keys().filter_map(|key| stream.cell.mark(key, now)).for_each(Waker::wake);
+            let keys = stream.own_keys().filter(|key| stream.seen.is_none() || !Stream::is_list(*key));
+            keys.filter_map(|key| stream.cell.mark(key, now)).for_each(Waker::wake);
         });
+        if self.views.is_some() {
+            let endpoints = self.lock().endpoints();
+            for kind in [ChangeKind::Tools, ChangeKind::Prompts, ChangeKind::Resources] {
+                (0..endpoints).for_each(|endpoint| self.list_changed(endpoint, kind));
+            }
+        }
     }
 
     /// Does something with each stream, a batch at a time and without the lock.

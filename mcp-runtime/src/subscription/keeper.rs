@@ -16,6 +16,7 @@ use super::{
     check::renewed,
     end::EndReason,
     hub::Hub,
+    looks::Looks,
     selection::Selection,
     stream::{Stream, lease},
 };
@@ -26,12 +27,15 @@ const BATCH: usize = 256;
 
 /// Starts the task. It ends with the last stream.
 pub(super) fn start(hub: Arc<Hub>) {
-    tokio::spawn(async move { Keeper { hub, checks: Checks::default(), retired: false }.run().await });
+    tokio::spawn(async move {
+        Keeper { hub, checks: Checks::default(), looks: Looks::default(), retired: false }.run().await
+    });
 }
 
 struct Keeper {
     hub: Arc<Hub>,
     checks: Checks,
+    looks: Looks,
     /// It ended by itself, and said so.
     retired: bool,
 }
@@ -98,6 +102,7 @@ impl Keeper {
             self.reconcile();
             self.attend_due().await;
             self.start_checks();
+            self.looks.start(&self.hub);
             let (next, idle) = {
                 let directory = self.hub.lock();
                 (directory.next_due(), directory.streams.is_empty())
@@ -116,6 +121,7 @@ impl Keeper {
                 () = self.hub.alarm.notified() => {}
                 () = sleep_until(next.unwrap_or_else(Instant::now)), if next.is_some() => {}
                 Some(done) = self.checks.running.join_next() => self.settle(done),
+                Some(look) = self.looks.running.join_next() => self.looks.settle(&self.hub, look),
             }
         }
     }
@@ -202,7 +208,15 @@ impl Keeper {
             self.hub.lock().queue_check(number, stream, now);
             return;
         }
-        stream.set_context(grant.context.clone());
+        let old = stream.set_context(grant.context.clone());
+        let unchanged = match (&old, &grant.context) {
+            (None, None) => true,
+            (Some(old), Some(new)) => Arc::ptr_eq(old, new),
+            _ => false,
+        };
+        if stream.seen.is_some() && !(unchanged && stream.cell.generation() == generation) {
+            self.hub.lock().queue_view(number, stream);
+        }
         let lasting = grant.lasting.min(self.hub.bounds.max_lease);
         let lease = lease(lasting, generation, now, stream.times.lifetime_ends, stream.turn);
         let reader = stream.cell.grant(lease, now);

@@ -308,6 +308,7 @@ impl History {
         self.wake(wake);
         assert!(next.is_none_or(|next| next > self.now), "due again at once");
         self.due = next;
+        let lease_ends = self.lease_ends();
         let model = &mut self.model;
         if let Some(reason) = cut {
             assert!(
@@ -321,8 +322,6 @@ impl History {
         if model.end != End::Open {
             return;
         }
-        let lease_ends =
-            model.lease.until.map(|until| if model.checking { until + CHECK_TIMEOUT } else { until });
         if self.times.lifetime_ends <= self.now {
             return model.end(EndReason::Lifetime);
         }
@@ -333,6 +332,12 @@ impl History {
         assert_eq!(check.is_some(), renew, "checked when it is time, and once");
         model.checking |= renew;
         model.comment |= model.spoke + KEEP_ALIVE <= self.now;
+    }
+
+    /// When a stream without a new permission ends; one that is being asked for may come a little later.
+    fn lease_ends(&self) -> Option<Instant> {
+        let Model { lease, checking, .. } = self.model;
+        lease.until.map(|until| if checking { until + CHECK_TIMEOUT } else { until })
     }
 
     fn begin_check(&mut self) {
@@ -381,6 +386,13 @@ impl History {
     /// What holds at any time.
     fn check(&mut self) {
         let (now, generation) = (self.now, self.generation);
+        if self.model.end == End::Open {
+            let Model { lease, checking, .. } = self.model;
+            assert!(now < self.times.lifetime_ends, "it is open for too long");
+            assert!(self.lease_ends().is_none_or(|ends| now < ends), "it has no lease");
+            assert!(checking || lease.renew_at.is_none_or(|at| now < at), "its renewal is late");
+            assert!(self.model.comment || now < self.model.spoke + KEEP_ALIVE, "it is not kept alive");
+        }
         let reason = match self.model.end {
             End::Open => None,
             End::Ending(reason) | End::Over(reason) => Some(reason),

@@ -192,8 +192,11 @@ pub struct InMemoryPublisher(Arc<Listeners>);
 struct Listeners {
     next: AtomicU64,
     /// Replaced as a whole, so that listeners are called without the lock.
-    all: Mutex<Arc<Vec<(u64, Arc<dyn ChangeListener>)>>>,
+    all: Mutex<Snapshot>,
 }
+
+/// Listeners with their numbers.
+type Snapshot = Arc<Vec<(u64, Arc<dyn ChangeListener>)>>;
 
 impl InMemoryPublisher {
     /// A publisher without listeners.
@@ -210,7 +213,7 @@ impl InMemoryPublisher {
 }
 
 impl Listeners {
-    fn lock(&self) -> MutexGuard<'_, Arc<Vec<(u64, Arc<dyn ChangeListener>)>>> {
+    fn lock(&self) -> MutexGuard<'_, Snapshot> {
         self.all.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -86,6 +86,11 @@ impl Selection {
         self.uris.get(position).map_or("", SelectedUri::spelling)
     }
 
+    /// Whether any list is selected.
+    pub(super) fn has_lists(&self) -> bool {
+        self.tools || self.prompts || self.resources
+    }
+
     /// Whether a list is selected.
     pub(super) fn has(&self, kind: ChangeKind) -> bool {
         match kind {

@@ -15,6 +15,7 @@ use super::{
     end::EndReason,
     hub::Hub,
     selection::Selection,
+    views::{Seen, Viewer},
 };
 use crate::{
     handler::{Caller, EndpointInfo, Framing},
@@ -47,12 +48,19 @@ pub(super) struct Stream {
     pub(super) context: Mutex<Option<Context>>,
     /// Where its renewals lie within its leases; see [`spread`].
     pub(super) turn: u64,
+    /// What its client knows of lists that differ from caller to caller.
+    pub(super) seen: Option<Box<Seen>>,
 }
 
 impl Stream {
     /// Where a list stands among the keys.
     pub(super) fn list_key(kind: ChangeKind) -> u16 {
         LISTS.iter().position(|(list, _)| *list == kind).map_or(0, |at| at as u16)
+    }
+
+    /// Whether a key stands for a list.
+    pub(super) fn is_list(key: u16) -> bool {
+        usize::from(key) < LISTS.len()
     }
 
     /// Where a resource stands among the keys.
@@ -80,10 +88,9 @@ impl Stream {
         self.context.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    pub(super) fn set_context(&self, context: Option<Context>) {
-        let old =
-            std::mem::replace(&mut *self.context.lock().unwrap_or_else(PoisonError::into_inner), context);
-        drop(old);
+    /// Returns the context that it had.
+    pub(super) fn set_context(&self, context: Option<Context>) -> Option<Context> {
+        std::mem::replace(&mut *self.context.lock().unwrap_or_else(PoisonError::into_inner), context)
     }
 
     /// What its authorizer goes by when its permission is renewed.
@@ -96,6 +103,11 @@ impl Stream {
             context,
             request: None,
         }
+    }
+
+    /// Whose view of the lists it tells about.
+    pub(super) fn viewer(&self) -> Viewer<'_> {
+        Viewer { endpoint: self.endpoint, caller: &self.caller, revision: self.revision }
     }
 
     fn size(&self, key: u16) -> usize {
@@ -151,6 +163,12 @@ impl Subscription {
         let Some(portion) = ready!(stream.cell.poll(cx, moment, CHUNK_BYTES, |key| stream.size(key))) else {
             return Poll::Ready(None);
         };
+        if let Some(seen) = &stream.seen {
+            // What is acknowledged is fetched after it, so all there is then counts as told.
+            let lists = 0..LISTS.len();
+            let told = |list: &usize| portion.acknowledgement || portion.keys.contains(&(*list as u16));
+            lists.filter(told).for_each(|list| seen.tell(list));
+        }
         if portion.result {
             self.over();
         }

@@ -100,7 +100,7 @@ impl Watches {
         match watched.watch.get_or_try_init(|| self.start(uri)).await {
             Ok(_) => Some(watched),
             Err(error) => {
-                tracing::error!(?uri, error, "a resource can't be watched");
+                tracing::debug!(?uri, error, "a resource can't be watched");
                 None
             }
         }

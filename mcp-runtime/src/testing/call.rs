@@ -1,6 +1,6 @@
 //! A request in the making.
 
-use std::{future::Future, marker::PhantomData, pin::Pin};
+use std::{future::Future, marker::PhantomData, pin::Pin, sync::Arc};
 
 use serde::Serialize;
 use serde_json::{Map, Value, json};
@@ -23,7 +23,7 @@ use crate::{engine::Engine, protocol::keys, transport::in_process::Exchange};
 /// ```
 #[must_use = "a call does nothing until it is awaited or started"]
 pub struct Call<T> {
-    engine: Engine,
+    engine: Arc<Engine>,
     profile: Profile,
     id: Value,
     method: String,
@@ -74,7 +74,7 @@ pub(super) use profile_setters;
 impl Call<Response> {
     #[track_caller]
     pub(super) fn new(
-        engine: Engine,
+        engine: Arc<Engine>,
         profile: Profile,
         id: Value,
         method: &str,

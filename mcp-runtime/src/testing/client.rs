@@ -17,7 +17,7 @@ use super::{
     running::parse,
 };
 use crate::{
-    engine::Engine,
+    engine::Live,
     protocol::{Revision, keys},
     server::McpServer,
     transport::in_process::Exchange,
@@ -31,7 +31,7 @@ use crate::{
 /// Methods that make a request need a tokio runtime.
 #[derive(Clone)]
 pub struct Client {
-    engine: Engine,
+    endpoint: Live,
     ids: Arc<AtomicI64>,
     profile: Profile,
 }
@@ -51,8 +51,8 @@ impl Client {
     #[track_caller]
     #[must_use]
     pub fn new(server: &McpServer) -> Self {
-        match &*server.engines {
-            [engine] => Self::over(engine.clone()),
+        match &*server.endpoints {
+            [endpoint] => Self::over(endpoint.clone()),
             _ => panic!("the server has several endpoints ({server:?}): name one with `Client::at`"),
         }
     }
@@ -64,19 +64,19 @@ impl Client {
     #[track_caller]
     #[must_use]
     pub fn at(server: &McpServer, path: &str) -> Self {
-        match server.engines.iter().find(|engine| &*engine.catalog.info.path == path) {
-            Some(engine) => Self::over(engine.clone()),
+        match server.endpoints.iter().find(|endpoint| endpoint.path() == path) {
+            Some(endpoint) => Self::over(endpoint.clone()),
             None => panic!("the server has no endpoint at `{path}`: {server:?}"),
         }
     }
 
-    fn over(engine: Engine) -> Self {
+    fn over(endpoint: Live) -> Self {
         let meta = [
             (keys::PROTOCOL_VERSION.to_owned(), Revision::LATEST.as_str().into()),
             (keys::CLIENT_CAPABILITIES.to_owned(), json!({})),
         ];
         let profile = Profile { meta: Map::from_iter(meta), extensions: Extensions::new() };
-        Self { engine, ids: Arc::default(), profile }
+        Self { endpoint, ids: Arc::default(), profile }
             .client_info("mcp-runtime-testing", env!("CARGO_PKG_VERSION"))
     }
 
@@ -172,13 +172,13 @@ impl Client {
     /// If `params` is not an object.
     #[track_caller]
     pub fn request(&self, method: &str, params: impl Serialize) -> Call<Response> {
-        Call::new(self.engine.clone(), self.profile.clone(), self.next_id(), method, &params)
+        Call::new(self.endpoint.now(), self.profile.clone(), self.next_id(), method, &params)
     }
 
     /// Subscribes to changes.
     pub fn listen(&self) -> Listen {
         Listen {
-            engine: self.engine.clone(),
+            engine: self.endpoint.now(),
             profile: self.profile.clone(),
             id: self.next_id(),
             filter: Map::new(),
@@ -195,7 +195,7 @@ impl Client {
     /// If the server sends what is not JSON.
     pub async fn raw(&self, message: impl Into<Vec<u8>>) -> Vec<Value> {
         let mut exchange =
-            Exchange::begin(self.engine.clone(), message.into(), self.profile.extensions.clone());
+            Exchange::begin(self.endpoint.now(), message.into(), self.profile.extensions.clone());
         let mut messages = Vec::new();
         while let Some(lines) = exchange.lines().await {
             messages.extend(parse(&lines));
@@ -206,6 +206,6 @@ impl Client {
 
 impl std::fmt::Debug for Client {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Client").field("endpoint", &self.engine.catalog.info.path).finish_non_exhaustive()
+        f.debug_struct("Client").field("endpoint", &self.endpoint.path()).finish_non_exhaustive()
     }
 }

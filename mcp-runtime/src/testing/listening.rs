@@ -1,6 +1,6 @@
 //! Subscriptions of the test client.
 
-use std::{collections::VecDeque, future::IntoFuture, pin::Pin};
+use std::{collections::VecDeque, future::IntoFuture, pin::Pin, sync::Arc};
 
 use serde_json::{Map, Value, json};
 
@@ -16,7 +16,7 @@ use crate::{engine::Engine, protocol::keys, subscription::EndReason, transport::
 /// A subscription in the making: awaiting it opens the stream, and returns when that is acknowledged.
 #[must_use = "nothing is subscribed to until it is awaited"]
 pub struct Listen {
-    pub(super) engine: Engine,
+    pub(super) engine: Arc<Engine>,
     pub(super) profile: Profile,
     pub(super) id: Value,
     pub(super) filter: Map<String, Value>,
