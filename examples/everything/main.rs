@@ -7,17 +7,24 @@ mod content;
 mod extras;
 mod prompts;
 mod resources;
+mod subscriptions;
 mod tools;
 
 use std::{error::Error, time::Duration};
 
-use mcp_runtime::prelude::*;
+use mcp_runtime::{prelude::*, subscription::allow_all};
 use tokio::net::TcpListener;
 
 // Operations are listed by file and line: the first tool is the first in `content.rs`.
 
 /// One of each.
-#[mcp_endpoint(path = "/mcp", name = "everything", version = "1.0.0", title = "Everything")]
+#[mcp_endpoint(
+    path = "/mcp",
+    name = "everything",
+    version = "1.0.0",
+    title = "Everything",
+    changes(tools, prompts, resources, updates)
+)]
 struct Everything;
 
 #[tokio::main]
@@ -27,6 +34,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     McpServer::from_annotations()
         .state(extras::Cancellations::default())
         .admission(anonymous())
+        .subscription_authorizer(allow_all())
         .graceful_shutdown(Duration::from_secs(5))
         .forced_shutdown(Duration::from_secs(2))
         .serve_with(listener)

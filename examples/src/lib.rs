@@ -2,7 +2,11 @@
 //!
 //! Tests of a server need no socket: they use `mcp_runtime::testing`.
 
-use std::{io, net::SocketAddr};
+use std::{
+    io,
+    net::SocketAddr,
+    sync::atomic::{AtomicU64, Ordering::Relaxed},
+};
 
 use serde_json::{Value, json};
 use tokio::{
@@ -27,6 +31,7 @@ impl Client {
     /// # Errors
     /// If the server can't be reached.
     pub async fn request(&self, method: &str, mut params: Value) -> io::Result<Messages> {
+        static ID: AtomicU64 = AtomicU64::new(1);
         let name = params.get("name").or(params.get("uri")).and_then(Value::as_str);
         let name = name.map(|name| format!("Mcp-Name: {name}\r\n")).unwrap_or_default();
         params["_meta"] = json!({
@@ -35,7 +40,8 @@ impl Client {
             "io.modelcontextprotocol/clientCapabilities": {},
             "progressToken": "demo",
         });
-        let body = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params }).to_string();
+        let id = ID.fetch_add(1, Relaxed);
+        let body = json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }).to_string();
         let (Self { address, path }, length) = (self, body.len());
         // HTTP/1.0, since it has no chunks: the answer is made of whole lines, and ends with the connection.
         let head = format!(
