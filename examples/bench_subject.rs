@@ -1,4 +1,5 @@
-//! The server that benchmarks call: `bench_subject HOST:PORT` serves `/mcp` there.
+//! The server that benchmarks call: `bench_subject HOST:PORT` serves `/mcp` there by itself, and
+//! `bench_subject HOST:PORT mounted` in an axum application.
 //!
 //! Six tools that do next to nothing, and 94 that only make the list long.
 
@@ -149,17 +150,24 @@ fillers! {
 }
 
 #[tokio::main]
-async fn main() -> Result<(), ServeError> {
-    let Some(address) = std::env::args().nth(1) else {
-        eprintln!("usage: bench_subject HOST:PORT");
-        std::process::exit(2);
+async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let (address, mounted) = match &*arguments {
+        [address] => (address, false),
+        [address, how] if how == "mounted" => (address, true),
+        _ => {
+            eprintln!("usage: bench_subject HOST:PORT [mounted]");
+            std::process::exit(2);
+        }
     };
     let server = McpServer::from_annotations().endpoint(Bench::default());
     // As many as the benchmark opens: a connection for each stream.
-    server
-        .subscription_authorizer(allow_all())
-        .max_listen_streams(None)
-        .max_connections(20_000)
-        .serve(address)
-        .await
+    let server = server.subscription_authorizer(allow_all()).max_listen_streams(None).max_connections(20_000);
+    if mounted {
+        let router = server.admission(anonymous()).allowed_hosts(["127.0.0.1", "localhost"]).into_router()?;
+        axum::serve(tokio::net::TcpListener::bind(address).await?, router).await?;
+    } else {
+        server.serve(address).await?;
+    }
+    Ok(())
 }

@@ -21,7 +21,11 @@ pub fn declaration(item: &ItemStruct, attribute: &EndpointAttribute, span: Span)
     let icons = rt.icons(&attribute.icons);
     let revisions = attribute.revisions.iter().map(|revision| format_ident!("{}", revision.0));
     let changes = attribute.changes.iter().map(|change| format_ident!("{}", change.0));
-    let subscribable = option(attribute.subscribable.as_ref());
+    let subscribable = attribute.subscribable.as_ref().map(|path| {
+        // Named, so that a function of another signature is told at its path, and of nothing else.
+        quote_spanned!(path.span()=> { let accepts: fn(&str) -> bool = #path; accepts })
+    });
+    let subscribable = option(subscribable);
     let cache = rt.cache(attribute.cache);
     let extra_arguments = rt.extra_arguments(attribute.extra_arguments);
     let origin = rt.origin(span, &ident.unraw().to_string());
@@ -92,7 +96,7 @@ mod tests {
             "revisions:&[::mcp_runtime::__private::Revision::V2026_07_28]",
             "ttl_ms:3600000u64",
             "changes:&[::mcp_runtime::__private::ChangeKind::Tools,::mcp_runtime::__private::ChangeKind::Updates]",
-            "subscribable:::core::option::Option::Some(heard)",
+            "accepts:fn(&str)->bool=heard;",
             "Some(||::mcp_runtime::__private::new_instance(Catalog{}))",
             "Registration::Endpoint(__DESCRIPTOR)",
         ] {

@@ -65,6 +65,7 @@ mod keeper;
 mod looks;
 #[cfg(test)]
 mod model;
+mod open;
 mod publisher;
 mod selection;
 mod stream;
@@ -83,7 +84,8 @@ pub use self::fleet::RedisPublisher;
 pub use self::fleet::{FleetError, FleetOptions, FleetStatus};
 pub(crate) use self::{
     authorizer::AuthorizerChoice,
-    hub::{Bounds, Hub, ListenRequest},
+    hub::{Bounds, Hub},
+    open::ListenRequest,
     selection::FilterBounds,
     stream::Subscription,
     views::{Digesting, Digests, Viewer, Views},

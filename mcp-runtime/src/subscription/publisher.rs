@@ -336,7 +336,7 @@ mod tests {
         let first = publisher.subscribe(listener("first", &heard, false));
         let second = publisher.subscribe(listener("second", &heard, false));
         first.close();
-        publisher.clone().resource_updated("x://a").unwrap();
+        publisher.resource_updated("x://a").unwrap();
         drop(second);
         publisher.prompts_changed().unwrap();
         assert_eq!(*heard.lock().unwrap(), [("second", Change::resource("x://a").unwrap())]);

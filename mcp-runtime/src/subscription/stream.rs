@@ -175,6 +175,11 @@ impl Subscription {
         Poll::Ready(Some(stream.write(&portion)))
     }
 
+    /// The frame of its result, for a transport that outlives a stream that was given up.
+    pub(crate) fn result(&self) -> Vec<u8> {
+        self.stream.write(&Portion { result: true, ..Portion::default() })
+    }
+
     /// Whether the last chunk has been taken.
     pub(crate) fn is_finished(&self) -> bool {
         self.stream.cell.has_ended()

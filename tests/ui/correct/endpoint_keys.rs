@@ -18,8 +18,14 @@ use mcp_runtime::prelude::*;
     ttl = "1h",
     scope = "public",
     extra_arguments = "ignore",
+    changes(tools, prompts, resources, updates),
+    subscribable = may_be_heard,
 )]
 struct Catalog;
+
+fn may_be_heard(uri: &str) -> bool {
+    uri.starts_with("catalog://")
+}
 
 #[mcp_endpoint(path = "/a-b/c_d.e~f", name = "plain", version = "0")]
 struct Braces {}

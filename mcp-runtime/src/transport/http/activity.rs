@@ -119,6 +119,7 @@ pub(super) struct Ticket {
 }
 
 impl Ticket {
+    #[cfg(any(test, feature = "http2"))]
     /// The answer is there, and nobody has taken it yet.
     pub(super) fn answered(&mut self) {
         let mut unread = self.activity.unread();

@@ -182,7 +182,12 @@ impl ResponseBody {
 
     /// Hands a whole message over in pieces, as the peer takes them: what HTTP/2 was given, it keeps until then.
     #[cfg(feature = "http2")]
-    pub(super) fn in_pieces(self) -> Self {
+    pub(super) fn in_pieces(mut self) -> Self {
+        if let (Inner::Whole(bytes), Some(ticket)) = (&self.inner, &mut self.ticket)
+            && !bytes.is_empty()
+        {
+            ticket.answered();
+        }
         Self { piece: 64 << 10, ..self }
     }
 
@@ -195,12 +200,8 @@ impl ResponseBody {
     }
 
     /// Keeps the request's ticket until all is handed over.
-    pub(super) fn with_ticket(mut self, mut ticket: Ticket) -> Self {
-        if matches!(&self.inner, Inner::Whole(bytes) if !bytes.is_empty()) {
-            ticket.answered();
-        }
-        self.ticket = Some(ticket);
-        self
+    pub(super) fn with_ticket(self, ticket: Ticket) -> Self {
+        Self { ticket: Some(ticket), ..self }
     }
 }
 

@@ -188,9 +188,11 @@ fn events(body: ResponseBody) -> Response<ResponseBody> {
 
 fn typed(body: ResponseBody, content_type: HeaderValue) -> Response<ResponseBody> {
     let mut response = Response::new(body);
-    let headers = response.headers_mut();
+    // Room for a request's headers: hyper reads the next request's into the same map.
+    let mut headers = HeaderMap::with_capacity(12);
     headers.insert(header::CONTENT_TYPE, content_type);
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    *response.headers_mut() = headers;
     response
 }
 

@@ -86,6 +86,8 @@ pub(super) struct Relay<Io> {
     /// What is being written, and how much of it was.
     output: Vec<u8>,
     written: usize,
+    /// A chunk is in the output.
+    filled: bool,
     state: State,
 }
 
@@ -102,7 +104,7 @@ enum State {
 impl<Io: AsyncRead + AsyncWrite + Unpin> Relay<Io> {
     pub(super) fn new(socket: Socket<Io>, mut answer: Answer) -> Self {
         let output = std::mem::take(&mut answer.head);
-        Self { socket, answer, output, written: 0, state: State::Open }
+        Self { socket, answer, output, written: 0, filled: false, state: State::Open }
     }
 
     /// Takes the next chunk, or the end, into the output.
@@ -119,6 +121,7 @@ impl<Io: AsyncRead + AsyncWrite + Unpin> Relay<Io> {
                 self.state = State::Ending;
             }
         }
+        self.filled = true;
         Poll::Ready(())
     }
 
@@ -133,6 +136,7 @@ impl<Io: AsyncRead + AsyncWrite + Unpin> Relay<Io> {
         ready!(Pin::new(&mut self.socket).poll_flush(cx))?;
         self.output = Vec::new();
         self.written = 0;
+        self.filled = false;
         Poll::Ready(Ok(()))
     }
 
@@ -157,7 +161,7 @@ impl<Io: AsyncRead + AsyncWrite + Unpin> Relay<Io> {
                 return Pin::new(&mut self.socket).poll_shutdown(cx);
             }
             // The head goes out with the first chunk.
-            if self.state == State::Open && self.written == 0 {
+            if self.state == State::Open && !self.filled {
                 let chunk = self.poll_chunk(cx);
                 if self.output.is_empty() {
                     ready!(chunk);

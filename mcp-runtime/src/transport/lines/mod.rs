@@ -261,7 +261,12 @@ impl Exchange {
                     continue;
                 }
             };
-            let Some(mut lines) = lines else { return };
+            let mut lines = match lines {
+                Some(lines) => lines,
+                // It was given up while the channel was full. That is no end of the channel, so its client is told.
+                None if ticket.is_some() => subscription.result(),
+                None => return,
+            };
             let ended = ticket.take_if(|_| subscription.is_finished());
             if ended.is_some() {
                 Framing::LINES.write(&mut lines, |out| write_cancelled(out, subscription.id()));

@@ -13,6 +13,9 @@ use super::*;
 use crate::{
     engine::{Admission, AdmissionChoice, AdmissionRequest, Denied, Limits},
     handler::Caller,
+    prelude::{ChangeKind, ChangePublisher, Endpoint, McpServer, Tool},
+    protocol::keys,
+    subscription::allow_all,
     transport::samples::{self, Event, call},
 };
 
@@ -359,4 +362,48 @@ async fn a_panic_outside_of_a_handler_costs_one_request() {
     assert!(!answer.to_string().contains("secret"), "{answer}");
     peer.assert_alive().await;
     peer.end().await.unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_subscription_that_is_given_up_while_the_channel_is_full_is_ended_for_its_client() {
+    const STREAMS: usize = 60;
+    let endpoint = Endpoint::builder("/mcp").tool(Tool::new("t").handler(async || "t"));
+    let endpoint = endpoint.changes([ChangeKind::Tools]);
+    let server =
+        McpServer::builder().endpoint(endpoint).subscription_authorizer(allow_all()).build().unwrap();
+    let mut peer = Peer::with_room(&server.endpoints[0], 64);
+    let meta = json!({ keys::PROTOCOL_VERSION: "2026-07-28", keys::CLIENT_CAPABILITIES: {} });
+    for id in 0..STREAMS {
+        let params = json!({ "_meta": meta, "notifications": { "toolsListChanged": true } });
+        let listen =
+            json!({ "jsonrpc": "2.0", "id": id, "method": "subscriptions/listen", "params": params });
+        peer.send(format!("{listen}\n")).await;
+        assert_eq!(peer.receive().await["method"], "notifications/subscriptions/acknowledged");
+    }
+    // All have something to say, most of them wait for room, and have more to say then.
+    for _ in 0..2 {
+        server.publisher().tools_changed().unwrap();
+        tokio::time::sleep(Duration::from_secs(1)).await;
+    }
+    // The client reads, too slowly for them and not for the channel.
+    let mut read = Vec::new();
+    for _ in 0..4 {
+        tokio::time::sleep(Duration::from_secs(20)).await;
+        read.extend_from_slice(peer.output.fill_buf().await.unwrap());
+        let length = peer.output.buffer().len();
+        peer.output.consume(length);
+    }
+    let stalled = server.subscriptions().ended(EndReason::Stalled);
+    assert!(stalled > 0, "{:?}", server.subscriptions());
+    while let Ok(rest) = timeout(Duration::from_secs(1), peer.output.fill_buf()).await {
+        read.extend_from_slice(rest.unwrap());
+        let length = peer.output.buffer().len();
+        peer.output.consume(length);
+    }
+    let messages: Vec<Value> =
+        String::from_utf8(read).unwrap().lines().map(|line| line.parse().unwrap()).collect();
+    let results = messages.iter().filter(|message| message["result"]["resultType"] == "complete");
+    let cancelled = messages.iter().filter(|message| message["method"] == "notifications/cancelled");
+    assert_eq!((results.count(), cancelled.count()), (stalled, stalled));
+    assert_eq!(server.subscriptions().open(), STREAMS - stalled);
 }
