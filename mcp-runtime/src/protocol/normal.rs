@@ -1,12 +1,15 @@
 //! One spelling for all spellings of a URI.
 
-use super::uri::{is_absolute_uri, units};
+use super::uri::{MAX_BYTES, is_absolute_uri, units};
 
 /// The normal form of an absolute URI by RFC 3986 §6.2.2: scheme and host in lower case, triplets in upper case and only
 /// where they are needed, no `.` and `..` segments. `None` for what is no absolute URI.
 ///
 /// It serves comparison only: a URI that is shown or sent stays as it was written.
 pub fn normal_uri(uri: &str) -> Option<String> {
+    if is_plainly_normal(uri) {
+        return Some(uri.to_owned());
+    }
     if !is_absolute_uri(uri) {
         return None;
     }
@@ -36,6 +39,35 @@ pub fn normal_uri(uri: &str) -> Option<String> {
     normal.push_str(query);
     Some(normal)
 }
+
+/// Whether a URI is in its normal form, as a look at its bytes tells: most are. False where a closer look is needed.
+fn is_plainly_normal(uri: &str) -> bool {
+    let bytes = uri.as_bytes();
+    let scheme = bytes.iter().take_while(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit()).count();
+    let Some((b':', rest)) = bytes[scheme..].split_first().map(|(byte, rest)| (*byte, rest)) else {
+        return false;
+    };
+    let host = rest.strip_prefix(b"//").unwrap_or_default();
+    let host = host.iter().take_while(|byte| !matches!(byte, b'/' | b'?' | b'#'));
+    bytes.first().is_some_and(u8::is_ascii_lowercase)
+        && uri.len() <= MAX_BYTES
+        && !host.clone().any(u8::is_ascii_uppercase)
+        && rest.iter().all(|byte| PLAIN[usize::from(*byte)])
+        // A segment that begins with a dot might be one of the two that mean another place.
+        && !rest.windows(2).any(|pair| pair == b"/.")
+}
+
+/// The bytes that may stand in a URI for themselves.
+const PLAIN: [bool; 256] = {
+    let mut plain = [false; 256];
+    let allowed = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~:/?#[]@!$&'()*+,;=";
+    let mut at = 0;
+    while at < allowed.len() {
+        plain[allowed[at] as usize] = true;
+        at += 1;
+    }
+    plain
+};
 
 /// Decodes triplets of unreserved characters, and writes the others in upper case.
 fn normal_triplets(text: &str) -> String {
@@ -121,6 +153,19 @@ mod tests {
     }
 
     #[test]
+    fn a_plain_look_finds_what_a_close_one_does() {
+        for uri in
+            ["file:///a.txt", "bench://item/7?Q=1#A", "urn:A", "x://user@host/[]", "x9:", "x://h/a.b/..c"]
+        {
+            assert_eq!(normal(uri), uri);
+        }
+        assert!(is_plainly_normal("bench://item/7?Q=1#A") && is_plainly_normal("urn:A"));
+        for uri in ["", ":a", "9x:a", "X:a", "x", "x://H/", "x:%41", "x:/./a", "x: ", "x:ä", "x://h\u{7f}"] {
+            assert!(!is_plainly_normal(uri), "{uri}");
+        }
+    }
+
+    #[test]
     fn what_is_no_absolute_uri_has_none() {
         for text in ["", "a", "/a", "x://a b", "x:%"] {
             assert_eq!(normal_uri(text), None, "{text}");
@@ -132,6 +177,7 @@ mod tests {
 
         #[test]
         fn a_normal_form_is_a_uri_and_its_own(uri in "[aX]:(//)?[aB%@./?#:]{0,14}(%4[1a]|%2f)?") {
+            prop_assert!(!is_plainly_normal(&uri) || is_absolute_uri(&uri));
             if let Some(once) = normal_uri(&uri) {
                 prop_assert!(is_absolute_uri(&once), "{}", once);
                 prop_assert_eq!(normal_uri(&once), Some(once));

@@ -1,7 +1,7 @@
 //! URIs as sequences of units: a unit is one character, or one percent triplet such as `%20`.
 
 /// The longest URI, in bytes.
-const MAX_BYTES: usize = 65_534;
+pub(super) const MAX_BYTES: usize = 65_534;
 
 /// Whether a text is a URI with a scheme: allowed characters, whole percent triplets, at most 65,534 bytes (RFC 3986).
 pub fn is_absolute_uri(text: &str) -> bool {

@@ -186,3 +186,89 @@ impl<Io: AsyncRead + AsyncWrite + Unpin> Future for Relay<Io> {
         Poll::Ready(relayed)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::{task::Waker, time::Duration};
+
+    use http::Extensions;
+    use serde_json::json;
+    use tokio::time::Instant;
+
+    use super::*;
+    use crate::{
+        engine::{Channel, Incoming, Reply},
+        handler::CancellationToken,
+        prelude::{ChangeKind, ChangePublisher, Endpoint, McpServer, Tool},
+        protocol::keys,
+        subscription::allow_all,
+    };
+
+    /// A peer that reads nothing and goes on talking.
+    #[derive(Default)]
+    struct Talker {
+        silent: bool,
+    }
+
+    impl AsyncRead for Talker {
+        fn poll_read(
+            mut self: Pin<&mut Self>,
+            _: &mut Context<'_>,
+            buffer: &mut ReadBuf<'_>,
+        ) -> Poll<io::Result<()>> {
+            self.silent = !self.silent;
+            if !self.silent {
+                return Poll::Pending;
+            }
+            buffer.put_slice(b"x");
+            Poll::Ready(Ok(()))
+        }
+    }
+
+    impl AsyncWrite for Talker {
+        fn poll_write(self: Pin<&mut Self>, _: &mut Context<'_>, _: &[u8]) -> Poll<io::Result<usize>> {
+            Poll::Pending
+        }
+
+        fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+            Poll::Pending
+        }
+
+        fn poll_shutdown(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+            Poll::Pending
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_peer_that_talks_and_does_not_read_piles_nothing_up() {
+        let endpoint = Endpoint::builder("/mcp").tool(Tool::new("t").handler(async || "t"));
+        let endpoint = endpoint.changes([ChangeKind::Tools]);
+        let server =
+            McpServer::builder().endpoint(endpoint).subscription_authorizer(allow_all()).build().unwrap();
+        let meta = json!({ keys::PROTOCOL_VERSION: "2026-07-28", keys::CLIENT_CAPABILITIES: {} });
+        let params = json!({ "_meta": meta, "notifications": { "toolsListChanged": true } });
+        let message =
+            json!({ "jsonrpc": "2.0", "id": 1, "method": "subscriptions/listen", "params": params });
+        let message = message.to_string();
+        let incoming = Incoming {
+            body: message.as_bytes(),
+            arrived: Instant::now(),
+            token: CancellationToken::new(),
+            channel: Channel::Lines { extensions: Extensions::new() },
+        };
+        let Reply::Subscription(subscription) = server.endpoints[0].now().handle(incoming).await else {
+            panic!("no subscription");
+        };
+        let (socket, _) = Socket::open(Talker::default(), Duration::from_secs(30)).await.unwrap();
+        let mut relay = Relay::new(socket, Answer { head: Vec::new(), subscription, _ticket: None });
+        let mut poll = || {
+            assert!(Pin::new(&mut relay).poll(&mut Context::from_waker(Waker::noop())).is_pending());
+            relay.output.len()
+        };
+        let acknowledgement = poll();
+        for _ in 0..100 {
+            server.publisher().tools_changed().unwrap();
+            assert_eq!(poll(), acknowledgement);
+        }
+    }
+}
