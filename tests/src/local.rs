@@ -4,6 +4,7 @@ use http_body_util::BodyExt;
 use mcp_runtime::{
     prelude::{ServerHandle, anonymous},
     server::ServerBuilder,
+    subscription::Subscriptions,
     transport::http::{HttpService, ResponseBody},
 };
 use tower_service::Service as _;
@@ -15,6 +16,7 @@ use crate::{Event, Events, Message, Reply};
 pub struct Local {
     service: HttpService,
     handle: ServerHandle,
+    subscriptions: Subscriptions,
 }
 
 impl Local {
@@ -32,15 +34,21 @@ impl Local {
     pub fn guarded(builder: ServerBuilder) -> Self {
         let server = builder.allowed_hosts(["localhost"]).build();
         let server = server.unwrap_or_else(|error| panic!("{error}"));
-        let handle = server.handle();
+        let (handle, subscriptions) = (server.handle(), server.subscriptions());
         let service = server.into_service().unwrap_or_else(|error| panic!("{error}"));
-        Self { service, handle }
+        Self { service, handle, subscriptions }
     }
 
     /// The handle of the server.
     #[must_use]
     pub fn handle(&self) -> ServerHandle {
         self.handle.clone()
+    }
+
+    /// Its subscribers.
+    #[must_use]
+    pub fn subscriptions(&self) -> Subscriptions {
+        self.subscriptions.clone()
     }
 
     /// Sends a message, and reads the whole response.

@@ -75,6 +75,12 @@ impl Message {
         Self::request("resources/read").set("/params/uri", uri).header("mcp-name", uri)
     }
 
+    /// Subscribes to changes.
+    #[must_use]
+    pub fn listen(filter: Value) -> Self {
+        Self::request("subscriptions/listen").set("/params/notifications", filter)
+    }
+
     /// Completes an argument of what `reference` names.
     #[must_use]
     pub fn complete(reference: Value, argument: &str, value: &str) -> Self {

@@ -6,6 +6,7 @@ use mcp_runtime::{
     McpServer,
     prelude::{ServeError, ServerHandle, anonymous},
     server::ServerBuilder,
+    subscription::Subscriptions,
     transport::http::Listener,
 };
 use tokio::{
@@ -22,6 +23,7 @@ use crate::{Connection, Message, Reply};
 pub struct Served {
     door: Door,
     handle: ServerHandle,
+    subscriptions: Subscriptions,
     task: JoinHandle<Result<(), ServeError>>,
 }
 
@@ -54,15 +56,21 @@ impl Served {
     }
 
     fn serve(server: McpServer, listener: impl Listener, door: Door) -> Self {
-        let handle = server.handle();
+        let (handle, subscriptions) = (server.handle(), server.subscriptions());
         let task = tokio::spawn(server.serve_with(listener));
-        Self { door, handle, task }
+        Self { door, handle, subscriptions, task }
     }
 
     /// Its handle.
     #[must_use]
     pub fn handle(&self) -> ServerHandle {
         self.handle.clone()
+    }
+
+    /// Its subscribers.
+    #[must_use]
+    pub fn subscriptions(&self) -> Subscriptions {
+        self.subscriptions.clone()
     }
 
     /// Where it listens.
