@@ -299,6 +299,20 @@ async fn tools_prompts_and_resources_come_and_go_and_streams_are_told() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn an_endpoint_whose_lists_change_may_be_empty_to_begin_with() {
+    let empty = Endpoint::builder("/mcp").changes([ChangeKind::Tools]);
+    let server = McpServer::builder().endpoint(empty).subscription_authorizer(allow_all()).build().unwrap();
+    let client = Client::new(&server);
+    assert_eq!(client.list_tools().await.unwrap(), [json!({})][..0]);
+    let mut listening = client.listen().tools().await.unwrap();
+    server.catalogs().edit("/mcp", |catalog| catalog.add_tool(tool("first"))).unwrap();
+    assert_eq!(listening.next().await, Some(Heard::Tools));
+    assert_eq!(client.call("first").await.unwrap().text(), "done");
+    server.catalogs().edit("/mcp", |catalog| assert!(catalog.remove_tool("first"))).unwrap();
+    assert_eq!(client.list_tools().await.unwrap(), [json!({})][..0]);
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_faulty_edit_changes_nothing_and_says_why() {
     let server =
         McpServer::builder().endpoint(endpoint()).subscription_authorizer(allow_all()).build().unwrap();

@@ -71,7 +71,10 @@ impl Engine {
             timeout_at(arrived + self.shared.limits.request_timeout, self.shared.subscriptions.open(request));
         tokio::select! {
             biased;
-            () = self.shared.lifecycle.reached(Phase::Draining) => Err(overloaded(SHUTTING_DOWN).into()),
+            () = self.shared.lifecycle.reached(Phase::Draining) => {
+                self.shared.subscriptions.count(EndReason::ShuttingDown);
+                Err(overloaded(SHUTTING_DOWN).into())
+            }
             opened = opened => match opened {
                 Ok(Ok(subscription)) => Ok(subscription),
                 Ok(Err(reason)) => Err(refusal(reason).into()),

@@ -20,7 +20,7 @@ const MOST_TEMPLATES: usize = 256;
 
 /// Checks one endpoint.
 pub(super) fn endpoint(endpoint: &Endpoint, state: &StateMap, faults: &mut Vec<BuildFault>) {
-    if endpoint.is_empty() {
+    if endpoint.is_empty() && !endpoint.may_be_filled_later() {
         faults.push(BuildFault::at(
             &endpoint.place,
             "the endpoint serves nothing; if its operations are in another crate, which nobody mentions, the linker \

@@ -244,6 +244,12 @@ impl Endpoint {
         tools.chain(resources).chain(lists).chain(prompts).chain(completions)
     }
 
+    /// Whether it was made by hand, and says that its lists change: then there may be nothing to begin with.
+    pub(super) fn may_be_filled_later(&self) -> bool {
+        let lists = [ChangeKind::Tools, ChangeKind::Prompts, ChangeKind::Resources];
+        self.id.is_none() && self.changes.iter().any(|kind| lists.contains(kind))
+    }
+
     pub(super) fn is_empty(&self) -> bool {
         self.tools.is_empty()
             && self.resources.is_empty()

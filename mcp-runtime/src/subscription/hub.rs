@@ -256,7 +256,8 @@ impl Hub {
         }
     }
 
-    pub(super) fn count(&self, reason: EndReason) {
+    /// Counts a stream that has ended, or was not opened.
+    pub(crate) fn count(&self, reason: EndReason) {
         self.ended[reason as usize].fetch_add(1, Relaxed);
     }
 

@@ -69,6 +69,7 @@ async fn what_is_still_being_opened_is_refused_at_once() {
     let reply = opening.await.unwrap().whole().await;
     assert_eq!(reply.refusal(), (503, -32603));
     assert_eq!(began.elapsed(), seconds(0));
+    assert_eq!(local.subscriptions().ended(EndReason::ShuttingDown), 1);
     assert_eq!(local.send(&listen()).await.refusal(), (503, -32603), "and so is what comes later");
     assert_eq!((report.subscriptions, local.subscriptions().open()), (0, 0));
 }

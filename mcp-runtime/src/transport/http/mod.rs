@@ -152,7 +152,8 @@ fn check(policy: &HttpPolicy, parts: &Parts) -> Result<(), ProtocolError> {
 }
 
 fn message(answer: Answer) -> Response<ResponseBody> {
-    let mut response = typed(ResponseBody::whole(answer.message), JSON);
+    // Room for a request's headers: hyper reads the next request's into the same map.
+    let mut response = typed(ResponseBody::whole(answer.message), JSON, 12);
     *response.status_mut() = StatusCode::from_u16(answer.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     let headers = response.headers_mut();
     if let Some(seconds) = answer.retry_after {
@@ -180,16 +181,16 @@ fn refuse(status: u16, error: &ProtocolError) -> Response<ResponseBody> {
 }
 
 fn events(body: ResponseBody) -> Response<ResponseBody> {
-    let mut response = typed(body, EVENTS);
+    let mut response = typed(body, EVENTS, 3);
     // nginx and its kin would keep events back until a buffer is full.
     response.headers_mut().insert("x-accel-buffering", HeaderValue::from_static("no"));
     response
 }
 
-fn typed(body: ResponseBody, content_type: HeaderValue) -> Response<ResponseBody> {
+/// A response of a type, with room for some headers.
+fn typed(body: ResponseBody, content_type: HeaderValue, room: usize) -> Response<ResponseBody> {
     let mut response = Response::new(body);
-    // Room for a request's headers: hyper reads the next request's into the same map.
-    let mut headers = HeaderMap::with_capacity(12);
+    let mut headers = HeaderMap::with_capacity(room);
     headers.insert(header::CONTENT_TYPE, content_type);
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
     *response.headers_mut() = headers;
