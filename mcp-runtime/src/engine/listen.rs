@@ -6,6 +6,7 @@ use super::{
     Engine, Phase, Reply,
     handling::Started,
     request::{Admitted, Carried, Refused, SHUTTING_DOWN, late, overloaded},
+    target::bad_params,
 };
 use crate::{
     protocol::{Condition, Fault, ListenFilter, ProtocolError, Raw, RequestId},
@@ -82,10 +83,6 @@ impl Engine {
             },
         }
     }
-}
-
-fn bad_params(faults: Vec<Fault>) -> ProtocolError {
-    ProtocolError::new(Condition::InvalidMeta, "invalid params").with_faults(faults)
 }
 
 /// Why a subscription is not opened, in the words of the wire.

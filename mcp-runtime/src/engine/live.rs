@@ -10,7 +10,7 @@ use arc_swap::ArcSwap;
 use super::Engine;
 use crate::{
     protocol::ChangeKind,
-    registry::{BuildError, Endpoint, catalog::Catalog},
+    registry::{BuildError, BuildFault, Endpoint, catalog::Catalog},
 };
 
 /// An endpoint's engine, replaced as a whole when its catalog changes. Clones share it.
@@ -32,6 +32,17 @@ impl Live {
             engine: ArcSwap::from_pointee(engine),
             endpoint: Mutex::new(endpoint),
         }))
+    }
+
+    /// The endpoint at a path.
+    ///
+    /// # Errors
+    /// If there is none; the fault names those that there are.
+    pub(crate) fn at<'e>(endpoints: &'e [Self], path: &str) -> Result<&'e Self, BuildError> {
+        endpoints.iter().find(|endpoint| endpoint.path() == path).ok_or_else(|| {
+            let paths: Vec<&str> = endpoints.iter().map(Self::path).collect();
+            BuildFault::new(format!("no endpoint is at `{path}`; there is {}", paths.join(", "))).into()
+        })
     }
 
     /// Where it is served.

@@ -121,7 +121,7 @@ pub(super) fn bad_cursor(_: InvalidCursor) -> ProtocolError {
     ProtocolError::new(Condition::NotFound, "the cursor is not one of this list: begin again without it")
 }
 
-fn bad_params(faults: Vec<Fault>) -> ProtocolError {
+pub(super) fn bad_params(faults: Vec<Fault>) -> ProtocolError {
     ProtocolError::new(Condition::InvalidMeta, "invalid params").with_faults(faults)
 }
 

@@ -23,9 +23,7 @@ impl Engine {
         revision: Revision,
         deadline: Instant,
     ) -> Result<CatalogView, Refused> {
-        let Some(policy) = &self.shared.policy else { return Ok(CatalogView::everything()) };
-        let request = ViewRequest { caller, endpoint: &self.catalog.info, revision };
-        match timeout_at(deadline, policy.view(&request)).await {
+        match timeout_at(deadline, self.look(caller, revision)).await {
             Ok(Ok(view)) => Ok(view),
             Ok(Err(error)) => {
                 tracing::error!(error, "what a caller may see could not be found out");
@@ -33,6 +31,12 @@ impl Engine {
             }
             Err(_) => Err(late().into()),
         }
+    }
+
+    /// What the policy says, in its own time.
+    async fn look(&self, caller: &Caller, revision: Revision) -> Result<CatalogView, BoxError> {
+        let Some(policy) = &self.shared.policy else { return Ok(CatalogView::everything()) };
+        policy.view(&ViewRequest { caller, endpoint: &self.catalog.info, revision }).await
     }
 }
 
@@ -53,13 +57,7 @@ impl Views for EndpointViews {
             let gone = || BoxError::from("the server is gone");
             let endpoints = self.0.get().and_then(std::sync::Weak::upgrade).ok_or_else(gone)?;
             let engine = endpoints.get(viewer.endpoint).ok_or_else(gone)?.now();
-            let Some(policy) = &engine.shared.policy else { return Ok(Digests::default()) };
-            let request = ViewRequest {
-                caller: viewer.caller,
-                endpoint: &engine.catalog.info,
-                revision: viewer.revision,
-            };
-            let view = policy.view(&request).await?;
+            let view = engine.look(viewer.caller, viewer.revision).await?;
             Ok(Digests(engine.catalog.digests(&view)))
         })
     }

@@ -24,6 +24,8 @@ pub enum ChangeKind {
 }
 
 impl ChangeKind {
+    /// Those that are about lists.
+    pub(crate) const LISTS: [Self; 3] = [Self::Tools, Self::Prompts, Self::Resources];
     /// All of them.
     pub const ALL: [Self; 4] = [Self::Tools, Self::Prompts, Self::Resources, Self::Updates];
 }

@@ -246,8 +246,7 @@ impl Endpoint {
 
     /// Whether it was made by hand, and says that its lists change: then there may be nothing to begin with.
     pub(super) fn may_be_filled_later(&self) -> bool {
-        let lists = [ChangeKind::Tools, ChangeKind::Prompts, ChangeKind::Resources];
-        self.id.is_none() && self.changes.iter().any(|kind| lists.contains(kind))
+        self.id.is_none() && self.changes.iter().any(|kind| ChangeKind::LISTS.contains(kind))
     }
 
     pub(super) fn is_empty(&self) -> bool {

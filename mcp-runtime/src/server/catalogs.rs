@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::{
     engine::Live,
-    registry::{BuildError, BuildFault, Endpoint, Prompt, Resource, Tool},
+    registry::{BuildError, Endpoint, Prompt, Resource, Tool},
     subscription::ChangeKind,
 };
 
@@ -37,12 +37,7 @@ impl Catalogs {
     /// # Errors
     /// As [`build`](super::ServerBuilder::build), and if no endpoint is at this path. Nothing has changed then.
     pub fn edit(&self, path: &str, edit: impl FnOnce(&mut CatalogEdit<'_>)) -> Result<(), BuildError> {
-        let Some(endpoint) = self.0.iter().find(|endpoint| endpoint.path() == path) else {
-            let paths: Vec<&str> = self.0.iter().map(Live::path).collect();
-            let fault = format!("no endpoint is at `{path}`; there is {}", paths.join(", "));
-            return Err(BuildFault::new(fault).into());
-        };
-        endpoint.edit(|endpoint| {
+        Live::at(&self.0, path)?.edit(|endpoint| {
             let mut catalog = CatalogEdit { endpoint, changed: Vec::new() };
             edit(&mut catalog);
             catalog.changed
@@ -53,9 +48,7 @@ impl Catalogs {
     /// told if their caller's view has changed; without a [`CatalogPolicy`](crate::registry::CatalogPolicy), all are.
     pub fn invalidate(&self) {
         for engine in self.0.iter().map(Live::now) {
-            for kind in [ChangeKind::Tools, ChangeKind::Prompts, ChangeKind::Resources] {
-                engine.shared.subscriptions.list_changed(engine.number, kind);
-            }
+            engine.shared.subscriptions.all_lists_changed(engine.number);
         }
     }
 }

@@ -119,12 +119,7 @@ impl McpServer {
     /// # Errors
     /// If there is no endpoint at this path; otherwise as [`serve_stdio`](Self::serve_stdio).
     pub async fn serve_stdio_at(self, path: &str) -> Result<(), ServeError> {
-        let Some(endpoint) = self.endpoints.iter().find(|endpoint| endpoint.path() == path) else {
-            let paths: Vec<&str> = self.endpoints.iter().map(Live::path).collect();
-            let fault = format!("no endpoint is at `{path}`; there is {}", paths.join(", "));
-            return Err(BuildError::from(BuildFault::new(fault)).into());
-        };
-        self.serve_streams(endpoint).await
+        self.serve_streams(Live::at(&self.endpoints, path)?).await
     }
 
     async fn serve_streams(&self, endpoint: &Live) -> Result<(), ServeError> {

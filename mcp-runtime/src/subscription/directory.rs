@@ -175,10 +175,6 @@ impl Directory {
         self.endpoints.get(endpoint)?.uris.get(uri)
     }
 
-    pub(super) fn endpoints(&self) -> usize {
-        self.endpoints.len()
-    }
-
     /// Sets when a stream is to be looked at. Returns whether that is earlier than all others.
     pub(super) fn set_due(&mut self, number: usize, stream: &Arc<Stream>, due: Option<Instant>) -> bool {
         let first = self.timers.first().copied();

@@ -51,6 +51,8 @@ pub(crate) struct Hub {
     pub(super) authorizer: AuthorizerChoice,
     /// Permissions that were granted in an earlier generation are worth nothing.
     pub(super) generation: AtomicU64,
+    /// How many endpoints the server has.
+    endpoints: usize,
     directory: Mutex<Directory>,
     /// Something is due earlier than the keeper knows.
     pub(super) alarm: Notify,
@@ -78,6 +80,7 @@ impl Hub {
             bounds,
             authorizer,
             generation: AtomicU64::new(0),
+            endpoints,
             directory: Mutex::new(Directory::new(endpoints)),
             alarm: Notify::new(),
             first_checks: Semaphore::new(bounds.checks),
@@ -97,7 +100,7 @@ impl Hub {
 
     /// Tells all streams that listen to what has changed. Waits for none of them.
     pub(crate) fn publish(&self, change: &Change) {
-        let endpoints = self.lock().endpoints();
+        let endpoints = self.endpoints;
         let list = |kind| (0..endpoints).for_each(|endpoint| self.list_changed(endpoint, kind));
         match change {
             Change::Tools => list(ChangeKind::Tools),
@@ -118,6 +121,11 @@ impl Hub {
         self.list_changes.fetch_add(1, SeqCst);
         self.lock().queue_views(endpoint, kind);
         self.alarm.notify_one();
+    }
+
+    /// Tells the streams of one endpoint that any of its lists may have changed.
+    pub(crate) fn all_lists_changed(&self, endpoint: usize) {
+        ChangeKind::LISTS.into_iter().for_each(|kind| self.list_changed(endpoint, kind));
     }
 
     /// Marks a key of some streams, a batch at a time: in between others get the lock, and readers are woken.
@@ -151,10 +159,7 @@ impl Hub {
             keys.filter_map(|key| stream.cell.mark(key, now)).for_each(Waker::wake);
         });
         if self.views.is_some() {
-            let endpoints = self.lock().endpoints();
-            for kind in [ChangeKind::Tools, ChangeKind::Prompts, ChangeKind::Resources] {
-                (0..endpoints).for_each(|endpoint| self.list_changed(endpoint, kind));
-            }
+            (0..self.endpoints).for_each(|endpoint| self.all_lists_changed(endpoint));
         }
     }
 
