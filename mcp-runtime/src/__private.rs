@@ -19,6 +19,7 @@ pub use crate::{
         OperationDescriptor, OperationKind, Origin, ParameterDescriptor, Registration, ResourceDescriptor,
         Scope, Start, ToolDescriptor, endpoint_id,
     },
+    request_state::measured::MeasuredStates,
 };
 
 use std::sync::Arc;

@@ -27,16 +27,18 @@
 //! - [`registry`]: endpoints as data; filling one by hand.
 //! - [`server`]: building and serving.
 //! - [`subscription`]: being told of changes.
+//! - [`request_state`]: what a request of several rounds remembers, sealed.
 //! - [`testing`]: a client for the tests of your own server.
 //! - [`protocol`]: the wire as data.
 //! - [`transport`]: byte streams.
 //!
-//! Rooms import one way: protocol ← handler ← registry ← subscription ← engine ← transport ← server.
+//! Rooms import one way: protocol ← handler ← registry ← subscription ← request_state ← engine ← transport ← server.
 
 mod engine;
 pub mod handler;
 pub mod protocol;
 pub mod registry;
+pub mod request_state;
 pub mod server;
 pub mod subscription;
 pub mod testing;

@@ -110,9 +110,10 @@ impl<'a> Split<'a> for Message<'a> {
             "id" => self.id = slot.read(|raw| RequestId::from_json(raw.get()).ok())?,
             "method" => self.method = slot.text()?,
             "params" => {
-                slot.split(&mut self.params)?;
+                let text = slot.split(&mut self.params)?;
                 if let Member::Value(params) = &mut self.params {
                     params.present = true;
+                    params.text = Some(text);
                 }
             }
             other => {

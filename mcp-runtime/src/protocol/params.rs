@@ -42,12 +42,18 @@ pub struct Params<'a> {
     /// `reason`, of a cancellation.
     pub reason: Member<Cow<'a, str>>,
     others: Arguments<'a>,
+    pub(super) text: Option<Raw<'a>>,
 }
 
 impl<'a> Params<'a> {
     /// A member without a field of its own.
     pub fn other(&self, name: &str) -> Option<Raw<'a>> {
         self.others.get(name)
+    }
+
+    /// The whole object, with all that is in it, known or not; without parameters, `{}`.
+    pub fn text(&self) -> Raw<'a> {
+        self.text.unwrap_or(Raw::EMPTY_OBJECT)
     }
 
     /// What is wrong with the metadata of a modern request, `_meta` being absent or no object included.
@@ -287,6 +293,13 @@ mod tests {
             assert_eq!(params.other("protocolVersion").unwrap().get(), "\"2025-11-25\"");
             assert!(params.other("notifications").is_none());
         });
+    }
+
+    #[test]
+    fn the_whole_text_is_kept() {
+        let text = r#"{ "name": "n", "_meta": {}, "other": [1, {"a": 2}] }"#;
+        with(text, |params| assert_eq!(params.text().get(), text));
+        assert_eq!(Params::default().text().get(), "{}");
     }
 
     #[test]
