@@ -3,6 +3,7 @@
 //!
 //! `cargo run --example everything -- --port 8081`; port 0 picks a free one. The first line on stdout is the address.
 
+mod asking;
 mod content;
 mod extras;
 mod prompts;

@@ -35,12 +35,6 @@ async fn test_missing_capability() -> &'static str {
     "Your client can sample."
 }
 
-/// Answers at once: a server sends no requests of its own.
-#[mcp_tool(endpoint = Everything)]
-async fn test_streaming_elicitation() -> &'static str {
-    "Nothing was asked."
-}
-
 /// Returns an argument that is sent as a header, too.
 #[mcp_tool(endpoint = Everything, read_only)]
 async fn test_custom_header(

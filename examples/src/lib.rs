@@ -37,7 +37,7 @@ impl Client {
         params["_meta"] = json!({
             "io.modelcontextprotocol/protocolVersion": REVISION,
             "io.modelcontextprotocol/clientInfo": { "name": "demo", "version": "1.0.0" },
-            "io.modelcontextprotocol/clientCapabilities": {},
+            "io.modelcontextprotocol/clientCapabilities": { "elicitation": {} },
             "progressToken": "demo",
         });
         let id = ID.fetch_add(1, Relaxed);

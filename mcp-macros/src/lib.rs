@@ -9,6 +9,7 @@
 //! | [`mcp_resource_list`](macro@mcp_resource_list) | a function | an application's own listing of resources |
 //! | [`mcp_prompt`](macro@mcp_prompt) | a function | a prompt |
 //! | [`mcp_completion`](macro@mcp_completion) | a function | completions of one argument |
+//! | [`ElicitationForm`](derive@ElicitationForm) | a struct | a form that a person can be asked to fill in |
 //!
 //! # Functions
 //!
@@ -17,7 +18,7 @@
 //! and its result. Methods take `&self` or nothing of their own.
 //!
 //! The type of a parameter decides what it is. `Option<ProgressReporter>`, `CancellationToken`, `RequestContext`,
-//! `State<T>`, `Extension<T>` and whatever else implements `FromInvocation` is injected; everything else is an
+//! `State<T>`, `Extension<T>`, `Ask` and whatever else implements `FromInvocation` is injected; everything else is an
 //! argument of the call. Aliases and renamed imports make no difference.
 //!
 //! # Keys of a parameter
@@ -44,7 +45,8 @@
 //! | `description = "…"` | what it is for; by default the function's doc comment (likewise) |
 //! | `icons("https://…", icon(src = "…", mime_type = "image/png", sizes("48x48"), theme = "dark"))` | images that stand for it (likewise) |
 //! | `timeout = "5m"` | its own time limit (`ms`, `s`, `m`, `h`, `d`), in place of the server's |
-//! | `requires(sampling, elicitation, roots)` | capabilities without which a client can't call it |
+//! | `requires(elicitation, …)` | capabilities without which a client can't call it: `elicitation`, `elicitation_url`, `sampling`, `sampling_tools`, `roots` |
+//! | `asks(elicitation, …)` | those that its handler may ask for, by an `Ask`, if it comes to it (tools, resources, prompts) |
 //! | `crate = path` | where `mcp_runtime` is found, if it is not a dependency of this name |
 //!
 //! # Errors
@@ -252,4 +254,27 @@ pub fn mcp_prompt(keys: TokenStream, item: TokenStream) -> TokenStream {
 #[proc_macro_attribute]
 pub fn mcp_completion(keys: TokenStream, item: TokenStream) -> TokenStream {
     item::operation(OperationKind::Completion, keys.into(), &item.into()).into()
+}
+
+/// Makes a struct a form that a person can be asked to fill in.
+///
+/// Derived beside `serde::Deserialize` and `schemars::JsonSchema`. The fields are texts, numbers, booleans, enums without
+/// data, `Vec`s of such enums, or an `Option` of one of these; what their schemas say (descriptions, titles, bounds,
+/// defaults) the person sees. Types that no form can show are told when the server is built.
+///
+/// `#[mcp(crate = path)]` says where `mcp_runtime` is found, if it is not a dependency of this name.
+///
+/// ```ignore
+/// #[derive(Deserialize, JsonSchema, ElicitationForm)]
+/// struct Booking {
+///     /// Under which name?
+///     name: String,
+///     #[schemars(range(min = 1, max = 12))]
+///     guests: u8,
+///     seat: Option<Seat>,
+/// }
+/// ```
+#[proc_macro_derive(ElicitationForm, attributes(mcp))]
+pub fn elicitation_form(item: TokenStream) -> TokenStream {
+    item::form(item.into()).into()
 }

@@ -7,15 +7,15 @@ pub use serde_json::{Error as JsonError, Value, to_value};
 pub use crate::{
     __origin as origin,
     handler::{
-        ArgumentReader, HandlerFuture, Injected, Invocation, Param, Return, Slot, completion_return,
-        default_value, header_parameter, injected, page_parameter, page_return, prompt_parameter,
-        prompt_return, resource_parameter, resource_return, run_blocking as blocking, tool_argument,
-        tool_parameter, tool_return,
+        ArgumentReader, ElicitationForm, Form, FormError, HandlerFuture, Injected, Invocation, Param, Return,
+        Slot, completion_return, default_value, header_parameter, injected, page_parameter, page_return,
+        prompt_parameter, prompt_return, resource_parameter, resource_return, run_blocking as blocking,
+        tool_argument, tool_parameter, tool_return,
     },
-    protocol::{ChangeKind, Revision},
+    protocol::{Capabilities, ChangeKind, Revision},
     registry::{
-        CacheDescriptor, Capabilities, CompletionDescriptor, CompletionTarget, DeclaredEndpoint,
-        EndpointDescriptor, EndpointId, EndpointRef, ExtraArguments, IconDescriptor, Instance,
+        CacheDescriptor, CompletionDescriptor, CompletionTarget, DeclaredEndpoint, EndpointDescriptor,
+        EndpointId, EndpointRef, ExtraArguments, FormDescriptor, IconDescriptor, Instance,
         OperationDescriptor, OperationKind, Origin, ParameterDescriptor, Registration, ResourceDescriptor,
         Scope, Start, ToolDescriptor, endpoint_id,
     },

@@ -52,29 +52,34 @@ pub use engine::TokenBucket;
 pub use engine::{
     Admission, AdmissionRequest, Anonymous, Denied, Limits, RateLimit, RateLimited, ShutdownReport, anonymous,
 };
-pub use mcp_macros::{mcp_completion, mcp_endpoint, mcp_prompt, mcp_resource, mcp_resource_list, mcp_tool};
+pub use handler::ElicitationForm;
+pub use mcp_macros::{
+    ElicitationForm, mcp_completion, mcp_endpoint, mcp_prompt, mcp_resource, mcp_resource_list, mcp_tool,
+};
 pub use schemars;
 pub use server::McpServer;
 
 /// What nearly every server uses.
 pub mod prelude {
     pub use crate::{
-        Admission, AdmissionRequest, Denied, McpServer, anonymous,
+        Admission, AdmissionRequest, Denied, ElicitationForm, McpServer, anonymous,
         handler::{
-            Args, Blob, Caller, CancellationReason, CancellationToken, Cancelled, CompletionError, Extension,
-            FromInvocation, Invocation, Json, Logger, Needs, OptionalProgress, Progress, ProgressError,
-            ProgressReporter, PromptError, Rejection, RequestContext, ResourceEntry, ResourceError,
-            ResourcePage, State, Text, ToolError,
+            Args, Ask, Blob, Caller, CancellationReason, CancellationToken, Cancelled, CompletionError,
+            Elicited, Extension, Form, FromInvocation, Invocation, Json, Logger, Needs, OptionalProgress,
+            Progress, ProgressError, ProgressReporter, PromptError, Rejection, RequestContext, RequestState,
+            ResourceEntry, ResourceError, ResourcePage, State, Text, ToolError,
         },
         mcp_completion, mcp_endpoint, mcp_prompt, mcp_resource, mcp_resource_list, mcp_tool,
         protocol::{
-            Annotations, CacheHint, CacheScope, Completion, Content, LogLevel, PromptMessage, PromptResult,
-            ReadResult, ResourceContents, ResourceLink, Revision, Role, ToolResult,
+            Annotations, CacheHint, CacheScope, Capabilities, Completion, Content, LogLevel, PromptMessage,
+            PromptResult, ReadResult, ResourceContents, ResourceLink, Revision, Role, Root, Sampled,
+            Sampling, ToolResult,
         },
         registry::{
             BuildError, CompletionSource, Endpoint, Prompt, PromptArgument, Resource, ResourceList, Tool,
             ToolHints,
         },
+        request_state::{KeyRing, StateKey},
         server::{ServeError, ServerBuilder, ServerHandle},
         subscription::{ChangeKind, ChangePublisher, Publisher},
     };

@@ -11,9 +11,10 @@ mod parameter;
 pub use self::{
     endpoint::{EndpointAttribute, ImplAttribute},
     icon::Icon,
+    keys::Keys,
     operation::{
-        Cache, CompletionKeys, ExtraArguments, OperationAttribute, OperationKeys, OperationKind, Requires,
-        ResourceKeys, Scope, Target, ToolKeys, arguments,
+        Cache, Capabilities, CompletionKeys, ExtraArguments, OperationAttribute, OperationKeys,
+        OperationKind, ResourceKeys, Scope, Target, ToolKeys, arguments,
     },
     parameter::{DefaultValue, ParameterAttribute, Source},
 };

@@ -30,7 +30,10 @@ pub struct OperationAttribute {
     pub description: Option<LitStr>,
     pub icons: Vec<Icon>,
     pub timeout: Option<(u64, LitStr)>,
-    pub requires: Requires,
+    /// The client capabilities without which it can't be called.
+    pub requires: Capabilities,
+    /// Those that it may use.
+    pub asks: Capabilities,
     pub cache: Option<Cache>,
     pub keys: OperationKeys,
 }
@@ -70,11 +73,13 @@ pub enum Target {
     Resource(LitStr),
 }
 
-/// The client capabilities without which an operation can't be called.
+/// Capabilities of a client.
 #[derive(Clone, Copy, Default)]
-pub struct Requires {
+pub struct Capabilities {
     pub sampling: bool,
+    pub sampling_tools: bool,
     pub elicitation: bool,
+    pub elicitation_url: bool,
     pub roots: bool,
 }
 
@@ -149,7 +154,9 @@ impl OperationAttribute {
         let description = listed.then(|| keys.string("description")).flatten();
         let icons = if listed { Icon::list(&mut keys) } else { Vec::new() };
         let timeout = keys.duration("timeout");
-        let requires = Requires::read(&mut keys);
+        let requires = Capabilities::read("requires", &mut keys);
+        // Only these may answer that they need input (specification: `basic/patterns/mrtr`, supported requests).
+        let asks = if listed { Capabilities::read("asks", &mut keys) } else { Capabilities::default() };
         let cache = cached.then(|| Cache::read(&mut keys)).flatten();
         let endpoint = keys.path("endpoint", "Catalog");
         let runtime = keys.path("crate", "path::to::mcp_runtime");
@@ -163,6 +170,7 @@ impl OperationAttribute {
             icons,
             timeout,
             requires,
+            asks,
             cache,
             keys: own?,
         })
@@ -213,21 +221,26 @@ impl OperationKeys {
     }
 }
 
-impl Requires {
-    fn read(keys: &mut Keys<'_>) -> Self {
-        let mut requires = Self::default();
-        for word in keys.words("requires", "sampling").unwrap_or_default() {
+impl Capabilities {
+    const WORDS: [&str; 5] = ["elicitation", "elicitation_url", "sampling", "sampling_tools", "roots"];
+
+    /// Takes the key `key(elicitation, …)`.
+    fn read(key: &'static str, keys: &mut Keys<'_>) -> Self {
+        let mut named = Self::default();
+        for word in keys.words(key, "elicitation").unwrap_or_default() {
             match word.to_string().as_str() {
-                "sampling" => requires.sampling = true,
-                "elicitation" => requires.elicitation = true,
-                "roots" => requires.roots = true,
+                "elicitation" => named.elicitation = true,
+                "elicitation_url" => named.elicitation_url = true,
+                "sampling" => named.sampling = true,
+                "sampling_tools" => named.sampling_tools = true,
+                "roots" => named.roots = true,
                 other => {
-                    let known = ["sampling", "elicitation", "roots"].into_iter();
-                    keys.errors.error(&word, not_one_of("requires", other, known, str::to_owned));
+                    let known = Self::WORDS.into_iter();
+                    keys.errors.error(&word, not_one_of(key, other, known, str::to_owned));
                 }
             }
         }
-        requires
+        named
     }
 }
 

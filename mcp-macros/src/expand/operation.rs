@@ -11,7 +11,7 @@ use super::{
     start::start,
 };
 use crate::{
-    attribute::{OperationAttribute, OperationKeys, OperationKind, Requires, ToolKeys},
+    attribute::{OperationAttribute, OperationKeys, OperationKind, ToolKeys},
     operation::Operation,
     signature::resolve,
     validate,
@@ -138,7 +138,7 @@ fn descriptor(operation: &Operation<'_>, attribute: &OperationAttribute) -> Toke
     let icons = rt.icons(&attribute.icons);
     let origin = rt.origin(operation.span, &function);
     let timeout = option(attribute.timeout.as_ref().map(|(milliseconds, _)| milliseconds));
-    let Requires { sampling, elicitation, roots } = attribute.requires;
+    let [requires, asks] = [attribute.requires, attribute.asks].map(|named| rt.capabilities(named));
     let cache = rt.cache(attribute.cache);
     let takes_instance = handler.receiver().is_some();
     quote! {
@@ -152,7 +152,8 @@ fn descriptor(operation: &Operation<'_>, attribute: &OperationAttribute) -> Toke
             origin: #origin,
             parameters: __PARAMETERS,
             timeout_ms: #timeout,
-            requires: #rt::Capabilities { sampling: #sampling, elicitation: #elicitation, roots: #roots },
+            requires: #requires,
+            asks: #asks,
             cache: #cache,
             takes_instance: #takes_instance,
             start: __start,
@@ -230,7 +231,7 @@ mod tests {
     fn keys_stand_in_the_descriptor() {
         let keys = quote! {
             endpoint = shop::Catalog, name = "find.parts", title = "Find", description = "Finds.", read_only,
-            destructive = false, timeout = "2m", requires(sampling, roots), extra_arguments = "ignore",
+            destructive = false, timeout = "2m", requires(sampling, roots), asks(elicitation), extra_arguments = "ignore",
             input_schema = schema, icons("https://a.b/c.png"), crate = my::mcp
         };
         let expansion = expanded(
@@ -251,7 +252,8 @@ mod tests {
                 "destructive:::core::option::Option::Some(false)",
                 "idempotent:::core::option::Option::None",
                 "timeout_ms:::core::option::Option::Some(120000u64)",
-                "Capabilities{sampling:true,elicitation:false,roots:true}",
+                "requires:my::mcp::__private::Capabilities{sampling:true,sampling_tools:false,elicitation:false,elicitation_url:false,roots:true}",
+                "asks:my::mcp::__private::Capabilities{sampling:false,sampling_tools:false,elicitation:true,elicitation_url:false,roots:false}",
                 "ExtraArguments::Ignore",
                 "const__INPUT_SCHEMA:fn()->my::mcp::__private::Value=schema;",
                 "src:\"https://a.b/c.png\"",

@@ -17,6 +17,8 @@ pub struct Expansion<'a> {
     parameter: &'a Parameter,
     index: usize,
     kind: OperationKind,
+    /// Whether the handler is an `async fn`.
+    waits: bool,
     rt: &'a Runtime,
 }
 
@@ -27,13 +29,14 @@ impl<'a> Expansion<'a> {
         let parameters = handler.parameters.iter().enumerate();
         let usable =
             parameters.filter(|(_, parameter)| validate::unusable_parameter(&parameter.ty).is_none());
-        usable.map(|(index, parameter)| Self { parameter, index, kind: *kind, rt: runtime }).collect()
+        let waits = handler.signature.asyncness.is_some();
+        usable.map(|(index, parameter)| Self { parameter, index, kind: *kind, waits, rt: runtime }).collect()
     }
 
     /// The items that stand for the parameter. `variables` are those of a resource's URI, if they are known.
     pub fn items(&self, earlier: &[Self], variables: Option<&[String]>) -> TokenStream {
         let mut items = self.inference();
-        items.extend(self.once(earlier));
+        items.extend([self.once(earlier), self.asking()]);
         // With `inject`, what an argument may be or have is an error of syntax.
         if self.parameter.attribute.source != Some(Source::Inject) {
             items.extend([self.default(), self.header_check(), self.argument_keys(), self.role(variables)]);
@@ -182,6 +185,19 @@ impl<'a> Expansion<'a> {
             &condition,
             "the handler takes this already: remove this parameter",
         )
+    }
+
+    /// Who may ask the client.
+    fn asking(&self) -> TokenStream {
+        let message = match self.kind {
+            OperationKind::ResourceList | OperationKind::Completion => {
+                "only tools, resources and prompts may ask the client: remove this parameter"
+            }
+            _ if !self.waits => "asking waits for the client: make this an `async fn`",
+            _ => return TokenStream::new(),
+        };
+        let constant = self.constant();
+        assertion(self.parameter.ty.span(), &quote!(!#constant.slot.asks()), message)
     }
 
     /// What a parameter of this name, or without one, can be.

@@ -5,7 +5,7 @@ use quote::{ToTokens, quote};
 use syn::{LitStr, Path};
 
 use crate::{
-    attribute::{Cache, ExtraArguments, Icon, Scope},
+    attribute::{Cache, Capabilities, ExtraArguments, Icon, Scope},
     signature::at,
 };
 
@@ -14,6 +14,20 @@ use crate::{
 pub struct Runtime(TokenStream);
 
 impl Runtime {
+    /// The expression of `Capabilities`.
+    pub fn capabilities(&self, named: Capabilities) -> TokenStream {
+        let Capabilities { sampling, sampling_tools, elicitation, elicitation_url, roots } = named;
+        quote! {
+            #self::Capabilities {
+                sampling: #sampling,
+                sampling_tools: #sampling_tools,
+                elicitation: #elicitation,
+                elicitation_url: #elicitation_url,
+                roots: #roots
+            }
+        }
+    }
+
     /// In the crate at `root`, if a `crate = …` names one.
     pub fn new(root: Option<&Path>) -> Self {
         Self(match root {

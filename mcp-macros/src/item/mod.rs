@@ -1,6 +1,7 @@
 //! The items that attributes stand on: which they may be, and what becomes of them.
 
 mod block;
+mod form;
 mod function;
 mod structure;
 
@@ -8,7 +9,7 @@ use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, quote};
 use syn::{Attribute, Item, Signature, parse_quote};
 
-pub use self::function::operation;
+pub use self::{form::form, function::operation};
 use crate::{attribute::OperationKind, diagnostics::Diagnostics};
 
 /// Expands `#[mcp_endpoint]`.

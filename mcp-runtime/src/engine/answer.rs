@@ -56,6 +56,19 @@ pub(crate) enum Kind {
     Page { cache: CacheHint },
 }
 
+impl Kind {
+    /// The method that asks for it.
+    pub(super) fn method(&self) -> &'static str {
+        match self {
+            Self::Tool(_) => "tools/call",
+            Self::Resource { .. } => "resources/read",
+            Self::Prompt => "prompts/get",
+            Self::Completion => "completion/complete",
+            Self::Page { .. } => "resources/list",
+        }
+    }
+}
+
 /// All that is needed to answer once the handler has ended.
 pub(crate) struct Answerer {
     pub id: RequestId,
@@ -63,6 +76,8 @@ pub(crate) struct Answerer {
     pub kind: Kind,
     /// The handler and its place in the sources, for the log.
     pub handler: Arc<str>,
+    /// Whether its client has come back with answers: what it gets then is for nobody else, and for now only.
+    pub retried: bool,
 }
 
 /// How a handler ended.
@@ -106,6 +121,9 @@ impl Answerer {
                 if result.contents.is_empty() {
                     tracing::error!(handler = %self.handler, "a resource returned no contents");
                     return self.internal();
+                }
+                if self.retried {
+                    result.cache = Some(CacheHint::default());
                 }
                 result.cache.get_or_insert(*cache);
                 write_response(&self.id, &mut message, |out| result.write_result(info, out));

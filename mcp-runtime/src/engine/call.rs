@@ -17,8 +17,10 @@ use tracing::Span;
 use super::{
     Shared,
     answer::{Answer, Answerer, End},
+    asking::Rounds,
+    handling::Waiting,
     lifecycle::Phase,
-    panic::{Panic, poll_caught},
+    panic::{Panic, caught, poll_caught},
 };
 use crate::{
     handler::{CancellationReason, CancellationToken, HandlerFuture, Outbox, WorkGuard},
@@ -32,6 +34,8 @@ use crate::{
 pub(crate) struct Call {
     /// `None` once it has ended or moved on.
     work: Option<Work>,
+    /// The answer of a handler that was dropped because its client has to answer first.
+    asking: Option<Waiting<'static, Outcome>>,
     /// What else a handler that is not done at once may wait for: most need no timer.
     interruption: Option<Pin<Box<dyn Future<Output = CancellationReason> + Send>>>,
 }
@@ -43,6 +47,8 @@ struct Work {
     outbox: Option<Arc<Outbox>>,
     deadline: Instant,
     answerer: Answerer,
+    /// The rounds it is one of, if it may ask.
+    rounds: Option<Box<Rounds>>,
     span: Span,
     shared: Arc<Shared>,
     _place: WorkGuard,
@@ -59,6 +65,7 @@ pub(crate) enum Outcome {
 /// What happens next to a handler within its response.
 enum Step {
     Ended(End),
+    Asks,
     Speaks(Arc<Outbox>),
     Failed(CancellationReason),
 }
@@ -69,12 +76,13 @@ impl Call {
         (token, outbox): (CancellationToken, Option<Arc<Outbox>>),
         deadline: Instant,
         answerer: Answerer,
+        rounds: Option<Box<Rounds>>,
         shared: Arc<Shared>,
         place: WorkGuard,
     ) -> Self {
         let span = Span::current();
-        let work = Work { handler, token, outbox, deadline, answerer, span, shared, _place: place };
-        Self { work: Some(work), interruption: None }
+        let work = Work { handler, token, outbox, deadline, answerer, rounds, span, shared, _place: place };
+        Self { work: Some(work), asking: None, interruption: None }
     }
 
     fn poll_step(&mut self, cx: &mut Context<'_>) -> Poll<Step> {
@@ -83,6 +91,7 @@ impl Call {
         };
         match (work.poll(cx), &work.outbox) {
             (Poll::Ready(end), _) => return Poll::Ready(Step::Ended(end)),
+            (Poll::Pending, _) if work.asks(cx) => return Poll::Ready(Step::Asks),
             (Poll::Pending, Some(outbox)) if outbox.poll_ready(cx).is_ready() => {
                 return Poll::Ready(Step::Speaks(Arc::clone(outbox)));
             }
@@ -100,12 +109,19 @@ impl Future for Call {
     type Output = Outcome;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Outcome> {
+        if let Some(asking) = &mut self.asking {
+            return asking.as_mut().poll(cx);
+        }
         let step = ready!(self.poll_step(cx));
         let Some(work) = self.work.take() else {
             return Poll::Pending;
         };
         Poll::Ready(match step {
             Step::Ended(end) => work.ended(end),
+            Step::Asks => {
+                let asking = self.asking.insert(Box::pin(work.ask_client()));
+                return asking.as_mut().poll(cx);
+            }
             Step::Speaks(outbox) => Outcome::Stream(work.stream(outbox)),
             Step::Failed(reason) => {
                 let answer = work.fail(reason);
@@ -142,14 +158,44 @@ impl Work {
         poll_caught(self.handler.as_mut(), cx)
     }
 
+    /// Whether the handler can't go on before its client has answered something.
+    fn asks(&self, cx: &mut Context<'_>) -> bool {
+        self.rounds.as_ref().is_some_and(|rounds| rounds.asking.poll_suspended(cx).is_ready())
+    }
+
     /// The answer of a handler that ended within its response.
     fn ended(self, end: End) -> Outcome {
         self.token.close();
         let answer = self.answerer.answer(end);
-        match self.outbox {
+        Self::answered(answer, self.outbox, self.token)
+    }
+
+    /// Drops the handler, and says what its client has to answer first.
+    async fn ask_client(self) -> Outcome {
+        let (answer, outbox, token) = self.question().await;
+        Self::answered(answer, outbox, token)
+    }
+
+    /// The same, with what an answer may have to join.
+    async fn question(self) -> (Answer, Option<Arc<Outbox>>, CancellationToken) {
+        let Self { handler, token, outbox, deadline, answerer, rounds, shared, .. } = self;
+        token.close();
+        if let Err(Panic(message)) = caught(|| drop(handler)) {
+            tracing::error!(handler = %answerer.handler, panic = message, "a handler panicked while it was dropped");
+        }
+        let answer = match rounds {
+            Some(rounds) => rounds.answer(&shared, &answerer, deadline).await,
+            None => answerer.refuse(&ProtocolError::new(Condition::Internal, "internal error")),
+        };
+        (answer, outbox, token)
+    }
+
+    /// Joins an answer to what was said before it.
+    fn answered(answer: Answer, outbox: Option<Arc<Outbox>>, token: CancellationToken) -> Outcome {
+        match outbox {
             Some(outbox) if !outbox.is_empty() => {
                 outbox.finish(|out| out.extend_from_slice(&answer.message));
-                Outcome::Stream(CallStream { outbox, token: self.token })
+                Outcome::Stream(CallStream { outbox, token })
             }
             outbox => {
                 if let Some(outbox) = outbox {
@@ -188,6 +234,9 @@ impl Work {
             if let Poll::Ready(end) = self.poll(cx) {
                 return Poll::Ready(Step::Ended(end));
             }
+            if self.asks(cx) {
+                return Poll::Ready(Step::Asks);
+            }
             if let Poll::Ready(reason) = gone.as_mut().poll(cx) {
                 return Poll::Ready(Step::Failed(reason));
             }
@@ -217,6 +266,10 @@ impl Work {
                 let answer = self.fail(reason);
                 outbox.finish(|out| out.extend_from_slice(&answer.message));
                 self.linger().await;
+            }
+            Step::Asks => {
+                let (answer, ..) = self.question().await;
+                outbox.finish(|out| out.extend_from_slice(&answer.message));
             }
             Step::Speaks(_) => {}
         }

@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 use tokio::time::{Instant, timeout_at};
 
 use super::{
     Answer, Engine, Reply,
     answer::{Answerer, Kind, bad_arguments},
+    asking::{Return, Rounds, declared, missing_capabilities},
     call::Call,
     gate::{Place, Refusal},
     handling::Started,
@@ -17,14 +18,11 @@ use super::{
 };
 use crate::{
     handler::{
-        ArgumentReader, CancellationToken, HandlerFuture, Invocation, InvocationParts, Outbox,
+        ArgumentReader, Asking, CancellationToken, HandlerFuture, Invocation, InvocationParts, Outbox,
         Target as Addressed, WorkGuard,
     },
-    protocol::{Arguments, ClientCapabilities, Condition, Envelope, Fault, ProtocolError, write_response},
-    registry::{
-        Capabilities,
-        catalog::{Entry, ToolEntry},
-    },
+    protocol::{Arguments, Capabilities, Condition, Envelope, Fault, ProtocolError, write_response},
+    registry::catalog::{Entry, ToolEntry},
 };
 
 /// A handler that has its arguments, and no place yet.
@@ -34,6 +32,9 @@ struct Prepared {
     signals: (CancellationToken, Option<Arc<Outbox>>),
     deadline: Instant,
     answerer: Answerer,
+    requires: Capabilities,
+    /// Those that it is one of, if it may ask.
+    rounds: Option<Box<Rounds>>,
     /// The tool's name, if it is one.
     tool: Option<Arc<str>>,
 }
@@ -75,9 +76,11 @@ impl Engine {
     ) -> Result<Started<'_>, Refused> {
         let shared = &self.shared;
         let deadline = carried.arrived + entry.timeout.unwrap_or(shared.limits.request_timeout);
+        let (rounds, returned) = self.rounds(request, entry, kind.method())?.unzip();
+        let asking = rounds.as_ref().map(|rounds| Arc::clone(&rounds.asking));
         let (token, outbox) =
-            (carried.token.clone(), outbox(request, &carried, shared.limits.progress_queue));
-        let invocation = self.invocation(request, entry, &kind, carried, outbox.clone(), deadline);
+            (carried.token.clone(), outbox(request, entry, &carried, shared.limits.progress_queue));
+        let invocation = self.invocation(request, entry, &kind, carried, outbox.clone(), asking, deadline);
         let Some(handler) = entry.runner.start(&mut reader, &invocation) else {
             let faults = reader.into_faults();
             return match &kind {
@@ -95,20 +98,35 @@ impl Engine {
         if !violations.is_empty() {
             return Ok(self.refuse_arguments(request, entry, &violations));
         }
-        check_capabilities(entry.requires, &invocation)?;
         let tool = matches!(kind, Kind::Tool(_)).then(|| Arc::clone(&entry.name));
         let answerer = Answerer {
             id: request.id.clone(),
             catalog: Arc::clone(&self.catalog),
             kind,
             handler: Arc::clone(&entry.place),
+            retried: false,
         };
         let signals = (token, outbox);
-        self.place(Prepared { handler, invocation, signals, deadline, answerer, tool })
+        let (requires, rounds) = (entry.requires, rounds.map(Box::new));
+        let prepared = Prepared { handler, invocation, signals, deadline, answerer, requires, rounds, tool };
+        match returned.flatten() {
+            None => self.place(prepared),
+            Some(returned) => Ok(Started::Queued(Box::pin(self.resume(prepared, returned)))),
+        }
+    }
+
+    /// Takes up what a client has come back with, before its handler has a place.
+    async fn resume(&self, mut prepared: Prepared, returned: Return) -> Result<Reply, Refused> {
+        if let Some(rounds) = &mut prepared.rounds {
+            rounds.resume(&self.shared, &prepared.answerer.id, returned, prepared.deadline).await?;
+            prepared.answerer.retried = true;
+        }
+        self.place(prepared)?.replied().await
     }
 
     /// Gives a handler a place among those that run, or a future that waits for one.
     fn place(&self, prepared: Prepared) -> Result<Started<'_>, Refused> {
+        check_capabilities(prepared.requires, &prepared.invocation)?;
         let limited = prepared.tool.is_some() && self.shared.tool_limit.is_some();
         match (!limited).then(|| self.shared.gate.try_enter()).flatten() {
             Some(place) => Ok(Started::Running(self.call(prepared, place)?)),
@@ -126,10 +144,10 @@ impl Engine {
         if self.shared.lifecycle.phase() >= Phase::Cancelling {
             return Err(overloaded(SHUTTING_DOWN).into());
         }
-        let Prepared { handler, invocation, signals, deadline, answerer, .. } = prepared;
+        let Prepared { handler, invocation, signals, deadline, answerer, rounds, .. } = prepared;
         let guard: WorkGuard = Arc::new(place);
         invocation.set_work(&guard);
-        Ok(Call::new(handler, signals, deadline, answerer, Arc::clone(&self.shared), guard))
+        Ok(Call::new(handler, signals, deadline, answerer, rounds, Arc::clone(&self.shared), guard))
     }
 
     /// A place among the running handlers, before the deadline.
@@ -164,6 +182,7 @@ impl Engine {
         kind: &Kind,
         carried: Carried,
         outbox: Option<Arc<Outbox>>,
+        asking: Option<Arc<Asking>>,
         deadline: Instant,
     ) -> Invocation {
         let target = match kind {
@@ -188,13 +207,16 @@ impl Engine {
             outbox,
             deadline: Some(deadline),
             blocking: Arc::clone(&self.shared.blocking),
+            asking,
         })
     }
 }
 
-/// Where progress and logs go, if the request asks for any.
-fn outbox(request: &Admitted<'_>, carried: &Carried, capacity: usize) -> Option<Arc<Outbox>> {
+/// Where progress and logs go, if the request asks for any, and its response may be begun before the answer is known.
+fn outbox(request: &Admitted<'_>, entry: &Entry, carried: &Carried, capacity: usize) -> Option<Arc<Outbox>> {
     let wanted = request.meta.progress_token.value().is_some() || request.meta.log_level.value().is_some();
+    // A client that can't answer what may be asked may have to be told so, by an HTTP status.
+    let wanted = wanted && (entry.asks.is_empty() || entry.asks.missing(&declared(request)).is_empty());
     wanted.then(|| Arc::new(Outbox::new(carried.framing, capacity)))
 }
 
@@ -206,27 +228,11 @@ fn violations(kind: &Kind, envelope: &Envelope<'_>) -> Vec<Fault> {
 }
 
 fn check_capabilities(required: Capabilities, invocation: &Invocation) -> Result<(), ProtocolError> {
-    if required == Capabilities::default() {
+    if required.is_empty() {
         return Ok(());
     }
-    let context = invocation.context();
-    let missing = missing_capabilities(required, context.client_capabilities());
-    if missing.is_empty() {
-        return Ok(());
-    }
-    let names: Vec<&str> = missing.keys().map(String::as_str).collect();
-    let message = format!("the client must declare: {}", names.join(", "));
-    Err(ProtocolError::new(Condition::MissingCapability, message).with_data("requiredCapabilities", missing))
-}
-
-fn missing_capabilities(required: Capabilities, declared: &ClientCapabilities) -> Map<String, Value> {
-    let checks = [
-        ("sampling", required.sampling, declared.sampling()),
-        ("elicitation", required.elicitation, declared.elicitation_form() || declared.elicitation_url()),
-        ("roots", required.roots, declared.roots()),
-    ];
-    let missing = checks.into_iter().filter(|(_, required, declared)| *required && !declared);
-    missing.map(|(name, ..)| (name.to_owned(), Value::Object(Map::new()))).collect()
+    let missing = required.missing(invocation.context().client_capabilities());
+    if missing.is_empty() { Ok(()) } else { Err(missing_capabilities(missing)) }
 }
 
 /// All arguments as one value for a validator: null for what may be absent counts as absent.

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use crate::{
     registry::BuildFault,
+    request_state::StateBounds,
     subscription::{Bounds, FilterBounds},
 };
 
@@ -51,6 +52,12 @@ pub struct Limits {
     pub max_subscribed_resources: usize,
     /// The most bytes of the URI of a subscribed resource: 8 KiB.
     pub max_subscribed_uri_bytes: usize,
+    /// How long a client may take, from the first question of a request, to come back with its last answer: 15 min.
+    pub request_state_lifetime: Duration,
+    /// The most bytes of a `requestState`, as it is sent: 64 KiB.
+    pub max_request_state_bytes: usize,
+    /// How often a client may be asked within one request: 10 rounds.
+    pub max_input_rounds: u32,
     /// How long running work may finish after shutdown begins: 15 s.
     pub graceful_shutdown: Duration,
     /// How long cancelled work may take to end after that: 3 s.
@@ -84,6 +91,9 @@ impl Default for Limits {
             max_authorization_checks: 64,
             max_subscribed_resources: 1024,
             max_subscribed_uri_bytes: 8 << 10,
+            request_state_lifetime: Duration::from_secs(15 * 60),
+            max_request_state_bytes: 64 << 10,
+            max_input_rounds: 10,
             graceful_shutdown: Duration::from_secs(15),
             forced_shutdown: Duration::from_secs(3),
             header_read_timeout: Duration::from_secs(30),
@@ -117,6 +127,15 @@ impl Limits {
         }
     }
 
+    /// Those of states between rounds.
+    pub(crate) fn states(&self) -> StateBounds {
+        StateBounds {
+            lifetime: self.request_state_lifetime,
+            sealed_bytes: self.max_request_state_bytes,
+            rounds: self.max_input_rounds,
+        }
+    }
+
     /// What contradicts itself.
     pub(crate) fn check(&self, faults: &mut Vec<BuildFault>) {
         let mut fault = |message: String| faults.push(BuildFault::new(message));
@@ -128,6 +147,8 @@ impl Limits {
             ("list_page", self.list_page),
             ("max_connections", self.max_connections),
             ("max_authorization_checks", self.max_authorization_checks),
+            ("max_request_state_bytes", self.max_request_state_bytes),
+            ("max_input_rounds", self.max_input_rounds as usize),
         ] {
             if value == 0 {
                 fault(format!("`{name}` is 0: nothing could be served; set at least 1"));
@@ -141,6 +162,7 @@ impl Limits {
             ("listen_lifetime", Some(self.listen_lifetime)),
             ("max_lease", Some(self.max_lease)),
             ("authorization_timeout", Some(self.authorization_timeout)),
+            ("request_state_lifetime", Some(self.request_state_lifetime)),
         ] {
             if value == Some(Duration::ZERO) {
                 fault(format!("`{name}` is zero; set a duration above it"));
@@ -154,6 +176,7 @@ impl Limits {
             ("listen_lifetime", self.listen_lifetime),
             ("max_lease", self.max_lease),
             ("authorization_timeout", self.authorization_timeout),
+            ("request_state_lifetime", self.request_state_lifetime),
             ("graceful_shutdown", self.graceful_shutdown),
             ("forced_shutdown", self.forced_shutdown),
         ] {

@@ -4,6 +4,7 @@
 
 mod admission;
 mod answer;
+mod asking;
 mod call;
 mod gate;
 mod handling;
@@ -46,6 +47,7 @@ pub use self::{
 use crate::{
     handler::{CancellationToken, Framing, StateMap, panic},
     registry::{DynPolicy, catalog::Catalog},
+    request_state::StateSealer,
     subscription::{Hub, Registration, Subscription},
 };
 
@@ -61,6 +63,10 @@ pub(crate) struct Shared {
     pub tool_limit: Option<Arc<dyn DynRateLimit>>,
     pub policy: Option<Arc<dyn DynPolicy>>,
     pub subscriptions: Arc<Hub>,
+    /// Seals what handlers that ask keep between two rounds.
+    pub states: StateSealer,
+    /// Whether the application has chosen how they are sealed.
+    pub has_own_protector: bool,
     /// The server's place among its publisher's listeners; closed when it shuts down.
     pub registration: Mutex<Option<Registration>>,
 }

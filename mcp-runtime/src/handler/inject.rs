@@ -3,7 +3,8 @@
 use std::any::{TypeId, type_name};
 
 use super::{
-    CancellationToken, Extension, Invocation, Logger, ProgressReporter, Rejection, RequestContext, State,
+    Ask, CancellationToken, Extension, Invocation, Logger, ProgressReporter, Rejection, RequestContext,
+    RequestState, State,
 };
 
 /// A type that handlers can take as a parameter, made from the invocation instead of the caller's arguments.
@@ -70,6 +71,10 @@ pub enum Slot {
     Logger,
     /// All arguments as one value.
     Arguments,
+    /// The way to ask the client.
+    Ask,
+    /// The application's own state between rounds.
+    RequestState,
 }
 
 impl Slot {
@@ -85,6 +90,12 @@ impl Slot {
         }
         true
     }
+
+    /// Whether the client can be asked by such a handler; for assertions at compile time.
+    #[must_use]
+    pub const fn asks(self) -> bool {
+        matches!(self, Self::Ask | Self::RequestState)
+    }
 }
 
 /// What a handler's parameters need; checked when the server is built.
@@ -92,6 +103,8 @@ impl Slot {
 pub struct Needs {
     states: Vec<(TypeId, &'static str)>,
     logging: bool,
+    asking: bool,
+    own_state: bool,
 }
 
 impl Needs {
@@ -105,12 +118,25 @@ impl Needs {
         self.logging = true;
     }
 
+    /// The handler asks the client: [`Invocation::ask`] is there for it.
+    pub fn asking(&mut self) {
+        self.asking = true;
+    }
+
     pub(crate) fn states(&self) -> &[(TypeId, &'static str)] {
         &self.states
     }
 
     pub(crate) fn uses_logging(&self) -> bool {
         self.logging
+    }
+
+    pub(crate) fn asks(&self) -> bool {
+        self.asking
+    }
+
+    pub(crate) fn has_own_state(&self) -> bool {
+        self.own_state
     }
 }
 
@@ -148,6 +174,40 @@ impl FromInvocation for Logger {
 
     fn immediately(invocation: &Invocation) -> Option<Result<Self, Rejection>> {
         Some(Ok(invocation.logger()))
+    }
+}
+
+impl FromInvocation for Ask {
+    type Rejection = Rejection;
+    const SLOT: Slot = Slot::Ask;
+
+    async fn from_invocation(invocation: &Invocation) -> Result<Self, Rejection> {
+        invocation.ask().ok_or_else(|| Rejection::internal("this kind of operation does not ask"))
+    }
+
+    fn needs(needs: &mut Needs) {
+        needs.asking();
+    }
+
+    fn immediately(invocation: &Invocation) -> Option<Result<Self, Rejection>> {
+        invocation.ask().map(Ok)
+    }
+}
+
+impl FromInvocation for RequestState {
+    type Rejection = Rejection;
+    const SLOT: Slot = Slot::RequestState;
+
+    async fn from_invocation(invocation: &Invocation) -> Result<Self, Rejection> {
+        invocation.request_state().ok_or_else(|| Rejection::internal("this kind of operation does not ask"))
+    }
+
+    fn needs(needs: &mut Needs) {
+        needs.own_state = true;
+    }
+
+    fn immediately(invocation: &Invocation) -> Option<Result<Self, Rejection>> {
+        invocation.request_state().map(Ok)
     }
 }
 

@@ -12,8 +12,8 @@ use tokio::{
 };
 
 use super::{
-    Caller, CancellationToken, EndpointInfo, Logger, Outbox, ProgressReporter, RequestContext, StateMap,
-    WorkGuard,
+    Ask, Asking, Caller, CancellationToken, EndpointInfo, Logger, Outbox, ProgressReporter, RequestContext,
+    RequestState, StateMap, WorkGuard,
 };
 use crate::protocol::{
     ClientCapabilities, ClientInfo, LogLevel, MetaMap, ProgressToken, RequestId, Revision,
@@ -26,7 +26,7 @@ use crate::protocol::{
 pub struct Invocation(Arc<Inner>);
 
 /// What an invocation is made of; filled in by the engine.
-pub struct InvocationParts {
+pub(crate) struct InvocationParts {
     /// The id of the JSON-RPC request.
     pub request_id: RequestId,
     /// The revision that the request speaks.
@@ -57,6 +57,8 @@ pub struct InvocationParts {
     pub deadline: Option<Instant>,
     /// The places for blocking handlers.
     pub blocking: Arc<Semaphore>,
+    /// How the client is asked, if the handler may.
+    pub asking: Option<Arc<Asking>>,
 }
 
 /// What a request addresses beside its method.
@@ -116,6 +118,17 @@ impl Invocation {
     #[must_use]
     pub fn logger(&self) -> Logger {
         Logger::new(self.parts().outbox.clone(), self.parts().log_level)
+    }
+
+    /// How the client is asked; `None` if no parameter of the handler has declared that it asks
+    /// ([`Needs::asking`](super::Needs::asking)).
+    #[must_use]
+    pub fn ask(&self) -> Option<Ask> {
+        Some(Ask::new(self.clone(), Arc::clone(self.parts().asking.as_ref()?)))
+    }
+
+    pub(super) fn request_state(&self) -> Option<RequestState> {
+        Some(RequestState::new(Arc::clone(self.parts().asking.as_ref()?)))
     }
 
     /// A value that the server was given with `state(…)`, by its type.

@@ -4,6 +4,7 @@
 //! ([`FromInvocation`]). Its return type is one of the output traits ([`ToolOutput`], [`ResourceOutput`], …).
 
 mod arguments;
+mod ask;
 mod blocking;
 mod caller;
 mod cancellation;
@@ -20,9 +21,9 @@ mod progress;
 mod state;
 mod text;
 
-pub(crate) use self::error::{OperationFailure, chain};
 pub use self::{
     arguments::{Args, ArgumentReader, Instance},
+    ask::{Ask, ElicitationForm, Elicited, Form, FormError, RequestState},
     blocking::{WorkGuard, run_blocking},
     caller::Caller,
     cancellation::{CancelCallback, CancellationReason, CancellationToken, Cancelled},
@@ -31,7 +32,7 @@ pub use self::{
         CompletionError, HandlerError, OperationError, PromptError, Rejection, ResourceError, ToolError,
     },
     inject::{FromInvocation, Needs, Slot},
-    invocation::{Invocation, InvocationParts, Target},
+    invocation::{Invocation, Target},
     log::Logger,
     outbox::{Framing, Outbox},
     output::{
@@ -46,6 +47,11 @@ pub use self::{
     },
     progress::{OptionalProgress, Progress, ProgressAmount, ProgressError, ProgressReporter},
     state::{Extension, State, StateMap},
+};
+pub(crate) use self::{
+    ask::{Asking, ClientAnswer, ClientChannel, Mode, NextState, Suspension},
+    error::{OperationFailure, chain},
+    invocation::InvocationParts,
 };
 
 /// The future of one running handler.

@@ -1,7 +1,7 @@
 //! What a client says of itself.
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Map, Value, json};
 
 use super::resource::Icon;
 
@@ -46,6 +46,11 @@ impl ClientCapabilities {
         self.declares("/sampling")
     }
 
+    /// Whether the model that the client samples can be given tools.
+    pub fn sampling_tools(&self) -> bool {
+        self.declares("/sampling/tools")
+    }
+
     /// Whether the client can show a form; `elicitation: {}` says so, too.
     pub fn elicitation_form(&self) -> bool {
         self.declares("/elicitation/form")
@@ -75,6 +80,86 @@ impl ClientCapabilities {
 impl From<Value> for ClientCapabilities {
     fn from(raw: Value) -> Self {
         Self { raw }
+    }
+}
+
+/// Capabilities of a client that an operation needs, or may use.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Capabilities {
+    /// The client samples its model.
+    pub sampling: bool,
+    /// It can give that model tools.
+    pub sampling_tools: bool,
+    /// It shows forms to its user.
+    pub elicitation: bool,
+    /// It sends its user to a URL.
+    pub elicitation_url: bool,
+    /// It lists its roots.
+    pub roots: bool,
+}
+
+impl Capabilities {
+    /// None of them.
+    pub const NONE: Self = Self {
+        sampling: false,
+        sampling_tools: false,
+        elicitation: false,
+        elicitation_url: false,
+        roots: false,
+    };
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(self) -> bool {
+        self == Self::NONE
+    }
+
+    /// Those of both.
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
+        Self {
+            sampling: self.sampling || other.sampling,
+            sampling_tools: self.sampling_tools || other.sampling_tools,
+            elicitation: self.elicitation || other.elicitation,
+            elicitation_url: self.elicitation_url || other.elicitation_url,
+            roots: self.roots || other.roots,
+        }
+    }
+
+    /// Those of them that a client did not declare.
+    #[must_use]
+    pub fn missing(self, client: &ClientCapabilities) -> Self {
+        Self {
+            sampling: self.sampling && !client.sampling(),
+            sampling_tools: self.sampling_tools && !client.sampling_tools(),
+            elicitation: self.elicitation && !client.elicitation_form(),
+            elicitation_url: self.elicitation_url && !client.elicitation_url(),
+            roots: self.roots && !client.roots(),
+        }
+    }
+
+    /// Them as a client would declare them.
+    #[must_use]
+    pub fn to_json(self) -> Map<String, Value> {
+        let mut declared = Map::new();
+        if self.sampling || self.sampling_tools {
+            declared.insert(
+                "sampling".to_owned(),
+                if self.sampling_tools { json!({"tools": {}}) } else { json!({}) },
+            );
+        }
+        if self.elicitation || self.elicitation_url {
+            let modes = match (self.elicitation, self.elicitation_url) {
+                (true, true) => json!({"form": {}, "url": {}}),
+                (false, true) => json!({"url": {}}),
+                _ => json!({}),
+            };
+            declared.insert("elicitation".to_owned(), modes);
+        }
+        if self.roots {
+            declared.insert("roots".to_owned(), json!({}));
+        }
+        declared
     }
 }
 
@@ -117,6 +202,34 @@ mod tests {
         assert_eq!(modes(json!({"url": {}})), (false, true));
         assert_eq!(modes(json!({"form": {}, "url": {}})), (true, true));
         assert_eq!(modes(json!(true)), (false, false));
+    }
+
+    #[test]
+    fn what_is_missing_is_said_as_it_would_be_declared() {
+        let all = Capabilities {
+            sampling: true,
+            sampling_tools: true,
+            elicitation: true,
+            elicitation_url: true,
+            roots: true,
+        };
+        let declared = |raw| Value::from(all.missing(&capabilities(raw)).to_json());
+        assert_eq!(
+            declared(json!({})),
+            json!({"sampling": {"tools": {}}, "elicitation": {"form": {}, "url": {}}, "roots": {}})
+        );
+        assert_eq!(
+            declared(json!({"sampling": {}, "elicitation": {}, "roots": {}})),
+            json!({"sampling": {"tools": {}}, "elicitation": {"url": {}}})
+        );
+        let full = json!({"sampling": {"tools": {}}, "elicitation": {"form": {}, "url": {}}, "roots": {}});
+        assert!(all.missing(&capabilities(full)).is_empty());
+        let forms = Capabilities { elicitation: true, ..Capabilities::NONE };
+        assert_eq!(Value::from(forms.to_json()), json!({"elicitation": {}}));
+        assert_eq!(
+            forms.and(Capabilities { roots: true, ..Capabilities::NONE }),
+            Capabilities { roots: true, ..forms }
+        );
     }
 
     #[test]

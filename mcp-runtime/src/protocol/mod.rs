@@ -11,6 +11,7 @@ mod error;
 mod frame;
 mod headers;
 mod id;
+mod input;
 mod json;
 mod listen;
 mod log;
@@ -27,13 +28,14 @@ mod result;
 mod revision;
 #[cfg(test)]
 mod samples;
+mod sampling;
 mod split;
 mod template;
 mod tool_result;
 mod tree;
 mod uri;
 
-pub use client::{ClientCapabilities, ClientInfo};
+pub use client::{Capabilities, ClientCapabilities, ClientInfo};
 pub use content::{Annotations, AudioContent, Content, ImageContent, PromptMessage, Role, TextContent};
 pub use cursor::{Cursor, InvalidCursor, ListKind};
 pub use envelope::{Envelope, EnvelopeError};
@@ -45,6 +47,7 @@ pub use headers::{
     is_token, is_tool_name, matches_json, plain_value, says_plainly,
 };
 pub use id::{NotAnId, ProgressToken, RequestId};
+pub use input::{ElicitAction, ElicitResult, InputRequest, Root, RootsResult, write_input_required};
 pub use json::{write_f64, write_i64, write_string, write_u64};
 pub use listen::{
     ChangeKind, ListenFilter, write_acknowledged, write_cancelled, write_list_changed, write_listen_result,
@@ -59,6 +62,10 @@ pub use raw::Raw;
 pub use resource::{EmbeddedResource, Icon, IconTheme, ResourceBody, ResourceContents, ResourceLink};
 pub use result::{CacheHint, CacheScope, Completion, PromptResult, ReadResult, write_response};
 pub use revision::{Revision, UnknownRevision};
+pub use sampling::{
+    ModelHint, ModelPreferences, Sampled, Sampling, SamplingContent, SamplingMessage, SamplingTool,
+    ToolAnswer, ToolChoice, ToolUse,
+};
 pub use template::{TemplateError, UriTemplate};
 pub use tool_result::ToolResult;
 pub use tree::{MAX_DEPTH, TreeError, check_tree};

@@ -14,10 +14,11 @@ use bytes::Bytes;
 use serde_json::{Map, Value, json};
 
 use super::{
+    asking::{self, Asks},
     check,
     closure::Runner,
     constraints::{Validator, any_keyword},
-    descriptor::{Capabilities, ExtraArguments},
+    descriptor::ExtraArguments,
     endpoint::{Endpoint, Subscribable},
     fault::BuildFault,
     lists::{self, Pages, write_list_end},
@@ -28,7 +29,9 @@ use super::{
 };
 use crate::{
     handler::{EndpointInfo, StateMap},
-    protocol::{CacheHint, ChangeKind, ListKind, ReferenceTarget, Revision, UriTemplate, write_string},
+    protocol::{
+        CacheHint, Capabilities, ChangeKind, ListKind, ReferenceTarget, Revision, UriTemplate, write_string,
+    },
 };
 
 /// A year is as good as for ever, and clocks can't add much more.
@@ -42,6 +45,10 @@ pub(crate) struct Entry {
     pub runner: Runner,
     pub timeout: Option<Duration>,
     pub requires: Capabilities,
+    /// What its handler may ask of the client.
+    pub asks: Capabilities,
+    /// Whether it asks at all.
+    pub asking: Asks,
     pub cache: CacheHint,
 }
 
@@ -125,6 +132,7 @@ impl Catalog {
         faults: &mut Vec<BuildFault>,
     ) -> Self {
         check::endpoint(endpoint, state, faults);
+        asking::check(endpoint, faults);
         let server_info: Arc<str> =
             json!({ "name": endpoint.name, "version": endpoint.version }).to_string().into();
         let pages = |kind, items: &[Value]| Pages::new(kind, items, per_page, endpoint.cache, &server_info);
@@ -269,6 +277,16 @@ impl Catalog {
         self.completions.get(&(target, argument.to_owned()))
     }
 
+    /// Whether an operation asks its client, and leaves the state between rounds to the framework.
+    pub(crate) fn asks(&self) -> bool {
+        let tools = self.tools.values().map(|tool| &tool.entry);
+        let prompts = self.prompts.values().map(|prompt| &prompt.entry);
+        let exact = self.resources.values();
+        let resources =
+            exact.chain(self.templates.iter().map(|(_, template)| template)).map(|resource| &resource.entry);
+        tools.chain(prompts).chain(resources).any(|entry| entry.asking == Asks::Sealed)
+    }
+
     /// Whether any argument can be completed.
     pub(crate) fn has_completions(&self) -> bool {
         !self.completions.is_empty()
@@ -302,6 +320,8 @@ fn entry(common: &Common, cache: CacheHint, faults: &mut Vec<BuildFault>) -> Opt
         runner,
         timeout: common.timeout.map(|timeout| timeout.min(LONGEST_TIMEOUT)),
         requires: common.requires,
+        asks: common.asks,
+        asking: Asks::of(common),
         cache: common.cache.unwrap_or(cache),
     })
 }

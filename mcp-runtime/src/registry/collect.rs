@@ -48,6 +48,7 @@ pub(crate) fn collect(
         match registration {
             Registration::Endpoint(endpoint) => declared.push(endpoint),
             Registration::Operation(operation) => operations.push(operation),
+            Registration::Form(_) => {}
         }
     }
     // The order of the linker means nothing.
@@ -256,6 +257,7 @@ fn common(
         icons: operation.icons.iter().copied().map(Icon::from).collect(),
         timeout: operation.timeout_ms.map(Duration::from_millis),
         requires: operation.requires,
+        asks: operation.asks,
         cache: operation.cache.map(cache_hint),
         place,
         runner: Some(Runner::Annotated(operation.start, instance)),

@@ -5,9 +5,10 @@ use std::any::TypeId;
 use schemars::{Schema, SchemaGenerator};
 use serde_json::Value;
 
+use super::asking::FormDescriptor;
 use crate::{
     handler::{ArgumentReader, ErasedParam, HandlerFuture, Invocation},
-    protocol::{ChangeKind, Revision},
+    protocol::{Capabilities, ChangeKind, Revision},
 };
 
 pub use crate::handler::Instance;
@@ -22,6 +23,8 @@ pub enum Registration {
     Endpoint(&'static EndpointDescriptor),
     /// A tool, resource, resource list, prompt or completion.
     Operation(&'static OperationDescriptor),
+    /// A struct under `#[derive(ElicitationForm)]`.
+    Form(&'static FormDescriptor),
 }
 
 inventory::collect!(Registration);
@@ -142,17 +145,6 @@ pub enum ExtraArguments {
     Ignore,
 }
 
-/// Capabilities of the client that an operation can't do without.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Capabilities {
-    /// The client samples its model.
-    pub sampling: bool,
-    /// The client asks its user.
-    pub elicitation: bool,
-    /// The client lists its roots.
-    pub roots: bool,
-}
-
 /// A struct under `#[mcp_endpoint]`.
 #[derive(Clone, Copy, Debug)]
 pub struct EndpointDescriptor {
@@ -212,6 +204,8 @@ pub struct OperationDescriptor {
     pub timeout_ms: Option<u64>,
     /// What the client must be able to do.
     pub requires: Capabilities,
+    /// What it may ask of the client.
+    pub asks: Capabilities,
     /// How long its results stay fresh.
     pub cache: Option<CacheDescriptor>,
     /// Whether it is a method with `&self`.

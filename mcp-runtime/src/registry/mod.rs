@@ -1,5 +1,6 @@
 //! From annotated or hand-filled items to validated, immutable catalogs with their bytes ready.
 
+pub(crate) mod asking;
 pub(crate) mod catalog;
 pub(crate) mod check;
 mod closure;
@@ -16,12 +17,13 @@ mod schema;
 mod view;
 
 pub use self::{
+    asking::FormDescriptor,
     closure::{ClosureParameter, Handler, HandlerOutput, kind},
     descriptor::{
-        CacheDescriptor, Capabilities, CompletionDescriptor, CompletionTarget, DeclaredEndpoint,
-        EndpointDescriptor, EndpointId, EndpointRef, ExtraArguments, IconDescriptor, Instance,
-        OperationDescriptor, OperationKind, Origin, ParameterDescriptor, Registration, ResourceDescriptor,
-        Scope, Start, ToolDescriptor, endpoint_id,
+        CacheDescriptor, CompletionDescriptor, CompletionTarget, DeclaredEndpoint, EndpointDescriptor,
+        EndpointId, EndpointRef, ExtraArguments, IconDescriptor, Instance, OperationDescriptor,
+        OperationKind, Origin, ParameterDescriptor, Registration, ResourceDescriptor, Scope, Start,
+        ToolDescriptor, endpoint_id,
     },
     endpoint::Endpoint,
     fault::{BuildError, BuildFault},

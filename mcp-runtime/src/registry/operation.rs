@@ -7,11 +7,11 @@ use serde_json::Value;
 
 use super::{
     closure::{BoundHandler, Handler, Runner, kind},
-    descriptor::{Capabilities, ExtraArguments, IconDescriptor, Origin, ParameterDescriptor, Scope},
+    descriptor::{ExtraArguments, IconDescriptor, Origin, ParameterDescriptor, Scope},
 };
 use crate::{
     handler::Needs,
-    protocol::{CacheHint, CacheScope, Icon, IconTheme, UriTemplate},
+    protocol::{CacheHint, CacheScope, Capabilities, Icon, IconTheme, UriTemplate},
 };
 
 /// Where an item comes from, for messages.
@@ -43,6 +43,7 @@ pub(crate) struct Common {
     pub icons: Vec<Icon>,
     pub timeout: Option<Duration>,
     pub requires: Capabilities,
+    pub asks: Capabilities,
     pub cache: Option<CacheHint>,
     pub place: Place,
     pub runner: Option<Runner>,
@@ -58,7 +59,8 @@ impl Common {
             description: None,
             icons: Vec::new(),
             timeout: None,
-            requires: Capabilities::default(),
+            requires: Capabilities::NONE,
+            asks: Capabilities::NONE,
             cache: None,
             place,
             runner: None,
@@ -138,6 +140,13 @@ macro_rules! common_setters {
         #[must_use]
         pub fn requires(mut self, capabilities: Capabilities) -> Self {
             self.common.requires = capabilities;
+            self
+        }
+
+        /// Names what its handler may ask of the client ([`Ask`](crate::handler::Ask)), if it comes to it.
+        #[must_use]
+        pub fn asks(mut self, capabilities: Capabilities) -> Self {
+            self.common.asks = capabilities;
             self
         }
 

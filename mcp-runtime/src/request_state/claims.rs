@@ -56,6 +56,13 @@ pub(crate) struct Round {
     pub(super) expires: u64,
 }
 
+impl Round {
+    /// Which it is, from 1.
+    pub(crate) fn number(self) -> u32 {
+        self.number
+    }
+}
+
 /// Everything in a state that is not the application's.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Claims {

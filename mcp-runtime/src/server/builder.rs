@@ -17,10 +17,12 @@ use crate::{
     handler::StateMap,
     registry::{
         BuildError, BuildFault, CatalogPolicy, DeclaredEndpoint, DynPolicy, Endpoint, EndpointId, Instance,
+        asking::check_forms,
         catalog::Catalog,
         check,
         collect::{Collected, Selection, collect},
     },
+    request_state::{DynSingleUse, DynStateProtector, KeyRing, SingleUse, StateProtector, StateSealer},
     subscription::{
         AuthorizerChoice, ChangePublisher, DynWatcher, Hub, InMemoryPublisher, Publisher, ResourceWatcher,
         SubscriptionAuthorizer,
@@ -50,6 +52,8 @@ pub struct ServerBuilder {
     watcher: Option<Arc<dyn DynWatcher>>,
     serve_subscriptions: bool,
     catalog_policy: Option<Arc<dyn DynPolicy>>,
+    state_protector: Option<Arc<dyn DynStateProtector>>,
+    single_use: Option<Arc<dyn DynSingleUse>>,
 }
 
 /// What [`ServerBuilder::endpoint`] takes: the instance of a struct under `#[mcp_endpoint]` (a unit struct's name is
@@ -93,6 +97,8 @@ impl ServerBuilder {
             watcher: None,
             serve_subscriptions: true,
             catalog_policy: None,
+            state_protector: None,
+            single_use: None,
         }
     }
 
@@ -185,6 +191,22 @@ impl ServerBuilder {
         self
     }
 
+    /// Seals what handlers that ask ([`Ask`](crate::handler::Ask)) keep between two rounds: a
+    /// [`KeyRing`](crate::request_state::KeyRing), whose keys all servers of a fleet share, or a protector of your own.
+    /// Without a choice a key is made for this process, and only under `serve` on a loopback address, or for a client
+    /// within the process or at its standard input.
+    pub fn request_state_protector(mut self, protector: impl StateProtector) -> Self {
+        self.state_protector = Some(Arc::new(protector));
+        self
+    }
+
+    /// Takes each request state once: a retry that comes twice is refused the second time. A client whose retry got lost
+    /// on the way begins again.
+    pub fn single_use_request_states(mut self, uses: impl SingleUse) -> Self {
+        self.single_use = Some(Arc::new(uses));
+        self
+    }
+
     /// The host names that requests may be for, each with a port or for any; without, the loopback names. This is
     /// what keeps a web page from reaching the server by DNS rebinding.
     pub fn allowed_hosts<N: Into<String>>(mut self, hosts: impl IntoIterator<Item = N>) -> Self {
@@ -252,6 +274,7 @@ impl ServerBuilder {
             }
         }
         check::paths(&endpoints, &mut faults);
+        check_forms(&mut faults);
         let per_page = self.limits.list_page;
         let catalogs: Vec<Catalog> = endpoints
             .iter()
@@ -272,6 +295,14 @@ impl ServerBuilder {
             self.catalog_policy.is_some().then(|| Arc::clone(&views) as _),
         ));
         let registration = publishes.then(|| self.publisher.subscribe(Arc::clone(&subscriptions) as _));
+        let has_own_protector = self.state_protector.is_some();
+        let protector = match self.state_protector {
+            Some(protector) => protector,
+            None => Arc::new(KeyRing::development().map_err(|error| {
+                BuildFault::new(format!("no key for request states could be made: {error}"))
+            })?),
+        };
+        let states = StateSealer::new(protector, self.single_use, self.limits.states());
         let shared = Arc::new(Shared {
             gate: Gate::new(self.limits.max_concurrent_handlers, self.limits.handler_queue),
             blocking: Arc::new(Semaphore::new(self.limits.max_blocking_handlers)),
@@ -282,6 +313,8 @@ impl ServerBuilder {
             request_limit: self.request_limit,
             tool_limit: self.tool_limit,
             policy: self.catalog_policy,
+            states,
+            has_own_protector,
             subscriptions,
             registration: Mutex::new(registration),
         });
@@ -376,6 +409,12 @@ limit_setters! {
     max_subscribed_resources: usize,
     /// Sets [`Limits::max_subscribed_uri_bytes`].
     max_subscribed_uri_bytes: usize,
+    /// Sets [`Limits::request_state_lifetime`].
+    request_state_lifetime: Duration,
+    /// Sets [`Limits::max_request_state_bytes`].
+    max_request_state_bytes: usize,
+    /// Sets [`Limits::max_input_rounds`].
+    max_input_rounds: u32,
     /// Sets [`Limits::graceful_shutdown`].
     graceful_shutdown: Duration,
     /// Sets [`Limits::forced_shutdown`].

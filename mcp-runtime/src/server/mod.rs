@@ -14,8 +14,8 @@ pub use self::{
     shutdown::ServerHandle,
 };
 use crate::{
-    engine::{AdmissionChoice, Live, Shared},
-    registry::{BuildError, BuildFault, collect::Selection},
+    engine::{Live, Shared},
+    registry::{BuildError, collect::Selection},
     subscription::{Publisher, Subscriptions},
     transport::http::{HttpPolicy, HttpService},
 };
@@ -73,20 +73,10 @@ impl McpServer {
     /// The server as a tower service, whose requests go by their path.
     ///
     /// # Errors
-    /// Since anybody might reach it, admission and `allowed_hosts` must have been chosen.
+    /// Since anybody might reach it, admission and `allowed_hosts` must have been chosen, and if handlers ask their
+    /// client, how request states are sealed.
     pub fn into_service(self) -> Result<HttpService, BuildError> {
-        let mut faults = Vec::new();
-        if matches!(self.shared.admission, AdmissionChoice::Unchosen) {
-            faults.push(BuildFault::new(
-                "who may call was not chosen: add `.admission(anonymous())`, or an admission of your own",
-            ));
-        }
-        if self.policy.allowed_hosts.is_none() {
-            faults.push(BuildFault::new(
-                "the hosts that are served were not named: add `.allowed_hosts([\"mcp.example.com\"])`",
-            ));
-        }
-        BuildError::check(faults)?;
+        self.check_exposure("")?;
         Ok(self.service())
     }
 

@@ -145,23 +145,40 @@ impl McpServer {
     /// A server that others can reach needs a choice of who may call.
     fn check_reach(&self, address: Option<SocketAddr>) -> Result<(), BuildError> {
         if address.is_some_and(|address| address.ip().is_loopback()) {
+            if !self.shared.has_own_protector && self.asks() {
+                tracing::warn!(
+                    "a key was made to seal request states: they end with this process; give it keys with \
+                     `.request_state_protector(…)`"
+                );
+            }
             return Ok(());
         }
         let place = address.map_or_else(|| "a listener of its own".to_owned(), |address| address.to_string());
+        self.check_exposure(&format!("others can reach {place}, and "))
+    }
+
+    /// What a server that others can reach must not leave open; `why` comes before each fault.
+    pub(super) fn check_exposure(&self, why: &str) -> Result<(), BuildError> {
         let mut faults = Vec::new();
+        let mut fault = |what: &str| faults.push(BuildFault::new(format!("{why}{what}")));
         if matches!(self.shared.admission, AdmissionChoice::Unchosen) {
-            faults.push(BuildFault::new(format!(
-                "others can reach {place}, and who may call was not chosen: add `.admission(anonymous())`, or an \
-                 admission of your own"
-            )));
+            fault("who may call was not chosen: add `.admission(anonymous())`, or an admission of your own");
         }
         if self.policy.allowed_hosts.is_none() {
-            faults.push(BuildFault::new(format!(
-                "others can reach {place}, and the hosts that are served were not named: add \
-                 `.allowed_hosts([\"mcp.example.com\"])`"
-            )));
+            fault("the hosts that are served were not named: add `.allowed_hosts([\"mcp.example.com\"])`");
+        }
+        if !self.shared.has_own_protector && self.asks() {
+            fault(
+                "what handlers keep while they ask their client has no key that outlives the process: add \
+                 `.request_state_protector(KeyRing::new(StateKey::new(\"2026-12\", secret)?))`",
+            );
         }
         BuildError::check(faults)
+    }
+
+    /// Whether any operation asks its client.
+    fn asks(&self) -> bool {
+        self.endpoints.iter().any(|endpoint| endpoint.now().catalog.asks())
     }
 }
 

@@ -6,7 +6,8 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use super::{
-    client::Profile,
+    answers::{Answers, Given},
+    client::{Ids, Profile},
     error::RpcError,
     response::{Answered, CompletionResponse, PromptResponse, Response, ToolResponse},
     running::Running,
@@ -25,9 +26,11 @@ use crate::{engine::Engine, protocol::keys, transport::in_process::Exchange};
 pub struct Call<T> {
     engine: Arc<Engine>,
     profile: Profile,
+    ids: Ids,
     id: Value,
     method: String,
     params: Map<String, Value>,
+    answers: Answers,
     answer: PhantomData<fn() -> T>,
 }
 
@@ -76,24 +79,26 @@ impl Call<Response> {
     pub(super) fn new(
         engine: Arc<Engine>,
         profile: Profile,
-        id: Value,
+        ids: Ids,
         method: &str,
         params: &impl Serialize,
     ) -> Self {
         Self {
             engine,
             profile,
-            id,
+            id: ids.next(),
+            ids,
             method: method.to_owned(),
             params: object("the parameters", params),
+            answers: Answers::default(),
             answer: PhantomData,
         }
     }
 
     /// The same request with an answer of another type.
     pub(super) fn answered<T>(self) -> Call<T> {
-        let Self { engine, profile, id, method, params, answer: _ } = self;
-        Call { engine, profile, id, method, params, answer: PhantomData }
+        let Self { engine, profile, ids, id, method, params, answers, answer: _ } = self;
+        Call { engine, profile, ids, id, method, params, answers, answer: PhantomData }
     }
 }
 
@@ -106,26 +111,98 @@ impl<T: Answered> Call<T> {
         self.meta(keys::PROGRESS_TOKEN, token)
     }
 
+    /// Answers what the server asks under a key: with the content of a form, any value for a URL, the words of a model or
+    /// its whole result, or a list of roots. Of several answers to one key the first is given first, and the last again
+    /// and again.
+    ///
+    /// A call with answers declares that it can give them, unless `capabilities` says otherwise.
+    ///
+    /// # Panics
+    /// If the value can't be JSON.
+    #[track_caller]
+    pub fn answer(self, key: &str, value: impl Serialize) -> Self {
+        let value = json(key, &value);
+        self.give(key, Given::Value(value))
+    }
+
+    /// Says no to what the server asks its user under a key.
+    pub fn decline(self, key: &str) -> Self {
+        self.respond(key, json!({ "action": "decline" }))
+    }
+
+    /// Closes what the server asks its user under a key, without a choice.
+    pub fn dismiss(self, key: &str) -> Self {
+        self.respond(key, json!({ "action": "cancel" }))
+    }
+
+    /// Answers what the server asks under a key with any result, a wrong one too.
+    ///
+    /// # Panics
+    /// If the result can't be JSON.
+    #[track_caller]
+    pub fn respond(self, key: &str, result: impl Serialize) -> Self {
+        let result = json(key, &result);
+        self.give(key, Given::Result(result))
+    }
+
+    fn give(mut self, key: &str, given: Given) -> Self {
+        self.answers.add(key, given);
+        match self.profile.meta.get(keys::CLIENT_CAPABILITIES) {
+            Some(Value::Object(declared)) if declared.is_empty() => self.capabilities(json!({
+                "elicitation": { "form": {}, "url": {} }, "sampling": { "tools": {} }, "roots": {},
+            })),
+            _ => self,
+        }
+    }
+
+    /// The same request, whose answer is given as it comes: also one that asks for input.
+    pub fn untyped(self) -> Call<Response> {
+        let Self { engine, profile, ids, id, method, params, answers, answer: _ } = self;
+        Call { engine, profile, ids, id, method, params, answers, answer: PhantomData }
+    }
+
     /// Makes the request, and returns while it runs.
     ///
     /// # Panics
     /// Outside of a tokio runtime.
     pub fn start(self) -> Running<T> {
-        Running::new(self.begin())
+        let call = self.untyped();
+        Running::new(call.begin(), call)
+    }
+}
+
+impl Call<Response> {
+    /// The same request with what was asked for, if all of that has an answer.
+    pub(super) fn retry(&mut self, asked: &Map<String, Value>, state: &Value) -> Option<Exchange> {
+        let responses = self.answers.give(asked)?;
+        self.id = self.ids.next();
+        self.params.insert("inputResponses".to_owned(), responses.into());
+        self.params.remove("requestState");
+        if !state.is_null() {
+            self.params.insert("requestState".to_owned(), state.clone());
+        }
+        Some(self.begin())
     }
 
-    pub(super) fn begin(mut self) -> Exchange {
-        let meta = self.params.entry("_meta").or_insert_with(|| json!({}));
+    /// The same request under another id.
+    pub(super) fn with_id(self, id: Value) -> Self {
+        Self { id, ..self }
+    }
+
+    pub(super) fn begin(&self) -> Exchange {
+        let (mut params, profile) = (self.params.clone(), self.profile.clone());
+        let meta = params.entry("_meta").or_insert_with(|| json!({}));
         if let Value::Object(meta) = meta {
-            for (key, value) in self.profile.meta {
+            for (key, value) in profile.meta {
                 meta.entry(key).or_insert(value);
             }
         }
-        let message =
-            json!({ "jsonrpc": "2.0", "id": self.id, "method": self.method, "params": self.params });
-        Exchange::begin(self.engine, message.to_string().into(), self.profile.extensions)
+        let message = json!({ "jsonrpc": "2.0", "id": self.id, "method": self.method, "params": params });
+        Exchange::begin(Arc::clone(&self.engine), message.to_string().into(), profile.extensions)
     }
+}
 
+impl<T> Call<T> {
     fn argument(mut self, place: &[&str], name: &str, value: Value) -> Self {
         let arguments = place.iter().fold(&mut self.params, |object, key| {
             let member = object.entry(*key).or_insert_with(|| json!({}));

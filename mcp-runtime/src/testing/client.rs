@@ -32,8 +32,18 @@ use crate::{
 #[derive(Clone)]
 pub struct Client {
     endpoint: Live,
-    ids: Arc<AtomicI64>,
+    ids: Ids,
     profile: Profile,
+}
+
+/// Counts the ids of a client's requests.
+#[derive(Clone, Default)]
+pub(super) struct Ids(Arc<AtomicI64>);
+
+impl Ids {
+    pub(super) fn next(&self) -> Value {
+        (self.0.fetch_add(1, Relaxed) + 1).into()
+    }
 }
 
 /// What goes with each request.
@@ -76,7 +86,7 @@ impl Client {
             (keys::CLIENT_CAPABILITIES.to_owned(), json!({})),
         ];
         let profile = Profile { meta: Map::from_iter(meta), extensions: Extensions::new() };
-        Self { endpoint, ids: Arc::default(), profile }
+        Self { endpoint, ids: Ids::default(), profile }
             .client_info("mcp-runtime-testing", env!("CARGO_PKG_VERSION"))
     }
 
@@ -172,7 +182,7 @@ impl Client {
     /// If `params` is not an object.
     #[track_caller]
     pub fn request(&self, method: &str, params: impl Serialize) -> Call<Response> {
-        Call::new(self.endpoint.now(), self.profile.clone(), self.next_id(), method, &params)
+        Call::new(self.endpoint.now(), self.profile.clone(), self.ids.clone(), method, &params)
     }
 
     /// Subscribes to changes.
@@ -180,13 +190,9 @@ impl Client {
         Listen {
             engine: self.endpoint.now(),
             profile: self.profile.clone(),
-            id: self.next_id(),
+            id: self.ids.next(),
             filter: Map::new(),
         }
-    }
-
-    fn next_id(&self) -> Value {
-        (self.ids.fetch_add(1, Relaxed) + 1).into()
     }
 
     /// Sends any bytes, as one message; returns all that the server sends for it.

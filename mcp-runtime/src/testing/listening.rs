@@ -6,6 +6,7 @@ use serde_json::{Map, Value, json};
 
 use super::{
     call::{Call, profile_setters},
+    client::Ids,
     client::Profile,
     error::RpcError,
     response::Response,
@@ -73,10 +74,11 @@ impl Listen {
         let request = Call::<Response>::new(
             self.engine,
             self.profile,
-            self.id,
+            Ids::default(),
             "subscriptions/listen",
             &json!({ "notifications": self.filter }),
-        );
+        )
+        .with_id(self.id);
         let mut listening = Listening {
             exchange: request.begin(),
             id,

@@ -48,8 +48,21 @@
 //! # }
 //! ```
 //!
+//! A handler that asks its client ([`Ask`](crate::handler::Ask)) is answered by the call: the client makes the request
+//! again for each round, as the specification says.
+//!
+//! ```no_run
+//! # async fn example(client: mcp_runtime::testing::Client) -> Result<(), Box<dyn std::error::Error>> {
+//! # use serde_json::json;
+//! let response = client.call("book").arg("table", 4).answer("confirm", json!({ "yes": true })).await?;
+//! assert_eq!(response.text(), "Table 4 is yours.");
+//! # Ok(())
+//! # }
+//! ```
+//!
 //! In a test of your own, `#[tokio::test(start_paused = true)]` gives the runtime that it needs.
 
+mod answers;
 mod call;
 mod client;
 mod error;

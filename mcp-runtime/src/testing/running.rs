@@ -6,6 +6,8 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::{
+    answers::asked,
+    call::Call,
     error::RpcError,
     response::{Answered, ProgressUpdate, Response},
 };
@@ -18,6 +20,8 @@ use crate::transport::in_process::Exchange;
 #[must_use = "dropping a running request cancels it"]
 pub struct Running<T> {
     exchange: Exchange,
+    /// The request, to be made again when the server asks for something.
+    call: Call<Response>,
     heard: Response,
     /// How much of the progress has been given out.
     seen: usize,
@@ -36,8 +40,8 @@ struct Message {
 }
 
 impl<T: Answered> Running<T> {
-    pub(super) fn new(exchange: Exchange) -> Self {
-        Self { exchange, heard: Response::default(), seen: 0, answer: None, marker: PhantomData }
+    pub(super) fn new(exchange: Exchange, call: Call<Response>) -> Self {
+        Self { exchange, call, heard: Response::default(), seen: 0, answer: None, marker: PhantomData }
     }
 
     /// Waits for the next progress; `None` when the answer has come instead.
@@ -67,18 +71,33 @@ impl<T: Answered> Running<T> {
         while self.listen().await {}
         let Some(answer) = self.answer else { panic!("the server ended without an answer") };
         self.heard.result = answer?;
-        match T::read(self.heard) {
-            Ok(response) => Ok(response),
-            Err(error) => panic!("the server's result is malformed: {error}"),
+        let asked = asked(&self.heard.result);
+        match (T::read(self.heard), asked) {
+            (Ok(response), _) => Ok(response),
+            (Err(_), Some(asked)) => {
+                let keys: Vec<&str> = asked.keys().map(String::as_str).collect();
+                panic!("the server asks for `{}`: give the call an `.answer(…)` to each", keys.join("`, `"))
+            }
+            (Err(error), None) => panic!("the server's result is malformed: {error}"),
         }
     }
 
     /// Hears the next messages; false if the answer was the last.
     async fn listen(&mut self) -> bool {
-        let Some(lines) = self.exchange.lines().await else { return false };
+        let Some(lines) = self.exchange.lines().await else { return self.retry() };
         for message in parse(&lines) {
             self.hear(message);
         }
+        true
+    }
+
+    /// Makes the request again if the server has asked for something, and the test has the answers.
+    fn retry(&mut self) -> bool {
+        let Some(Ok(result)) = &self.answer else { return false };
+        let Some(asked) = asked(result) else { return false };
+        let Some(exchange) = self.call.retry(&asked, &result["requestState"]) else { return false };
+        self.exchange = exchange;
+        self.answer = None;
         true
     }
 

@@ -17,6 +17,7 @@ use crate::{
     },
     protocol::ToolResult,
     registry::{Endpoint, Tool, catalog::Catalog},
+    request_state::{KeyRing, StateSealer},
     subscription::{AuthorizerChoice, Hub},
 };
 
@@ -79,6 +80,7 @@ pub(crate) fn engine_with(
     let (state, mut faults) = (StateMap::default(), Vec::new());
     let catalog = Catalog::build(&endpoint, &state, limits.list_page, &mut faults);
     assert_eq!(faults, []);
+    let states = StateSealer::new(Arc::new(KeyRing::development().unwrap()), None, limits.states());
     let shared = Shared {
         lifecycle: Lifecycle::new(),
         gate: Gate::new(limits.max_concurrent_handlers, limits.handler_queue),
@@ -91,6 +93,8 @@ pub(crate) fn engine_with(
         request_limit: None,
         tool_limit: None,
         policy: None,
+        states,
+        has_own_protector: false,
     };
     let engine = Engine { shared: Arc::new(shared), catalog: Arc::new(catalog), number: 0 };
     (Live::new(engine, endpoint), told)

@@ -1,0 +1,196 @@
+//! Handlers that ask their client: what a request brings them, and what it is answered when they must wait.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use serde_json::value::RawValue;
+use tokio::time::{Instant, timeout_at};
+
+use super::{
+    Answer, Engine, Shared,
+    answer::Answerer,
+    request::{Admitted, late, overloaded},
+    target::bad_params,
+};
+use crate::{
+    handler::{Asking, Mode, NextState, Suspension},
+    protocol::{
+        Capabilities, ClientCapabilities, Condition, InputRequest, ProtocolError, write_input_required,
+        write_response,
+    },
+    registry::{asking::Asks, catalog::Entry},
+    request_state::{OpenFailure, Round, SealFailure, StateContext},
+};
+
+/// The rounds that a request is one of.
+pub(super) struct Rounds {
+    pub(super) asking: Arc<Asking>,
+    context: StateContext,
+    /// The round before this one, if its state came back.
+    previous: Option<Round>,
+}
+
+/// What a client sends when it comes back.
+pub(super) struct Return {
+    state: String,
+    answers: BTreeMap<String, Box<RawValue>>,
+}
+
+/// A client whose state is not taken learns nothing of the reason.
+fn bad_state() -> ProtocolError {
+    ProtocolError::new(Condition::NotFound, "the request state is not valid here: begin again without it")
+}
+
+impl Engine {
+    /// The rounds of a handler that asks, and what the client has come back with.
+    pub(super) fn rounds(
+        &self,
+        request: &Admitted<'_>,
+        entry: &Entry,
+        method: &'static str,
+    ) -> Result<Option<(Rounds, Option<Return>)>, ProtocolError> {
+        if entry.asking == Asks::Never {
+            return Ok(None);
+        }
+        let params = &request.envelope.params;
+        let state = params.request_state.optional("/params/requestState", "a string");
+        let answers = params.input_responses.optional("/params/inputResponses", "an object");
+        let (state, answers) = match (state, answers) {
+            (Ok(state), Ok(answers)) => (state, answers),
+            (state, answers) => {
+                return Err(bad_params([state.err(), answers.err()].into_iter().flatten().collect()));
+            }
+        };
+        let mode = match entry.asking {
+            _ if !request.revision.is_modern() => Mode::Never,
+            Asks::OwnState => {
+                if state.is_some_and(|state| state.len() > self.shared.limits.max_request_state_bytes) {
+                    return Err(bad_state());
+                }
+                Mode::OwnState(state.map(|state| (**state).into()))
+            }
+            _ => Mode::Rounds,
+        };
+        // The envelope was parsed, so this is an object.
+        let answers =
+            || answers.and_then(|answers| serde_json::from_str(answers.get()).ok()).unwrap_or_default();
+        let mut returned = None;
+        let asking = match (&mode, state) {
+            (Mode::OwnState(_), _) => {
+                let asking = Asking::new(mode);
+                let answers: BTreeMap<_, _> = answers();
+                if state.is_some() || !answers.is_empty() {
+                    asking.resume_own(answers);
+                }
+                asking
+            }
+            // Without the state nothing was asked: answers are none.
+            (Mode::Rounds, Some(state)) => {
+                returned = Some(Return { state: (**state).to_owned(), answers: answers() });
+                Asking::new(mode)
+            }
+            _ => Asking::new(mode),
+        };
+        let context = StateContext::new(
+            Arc::clone(&self.catalog.info),
+            request.revision,
+            method,
+            request.caller.clone(),
+            params,
+        );
+        let rounds = Rounds { asking: Arc::new(asking), context, previous: None };
+        Ok(Some((rounds, returned)))
+    }
+}
+
+impl Rounds {
+    /// Takes up what the client has come back with.
+    pub(super) async fn resume(
+        &mut self,
+        shared: &Shared,
+        request: &crate::protocol::RequestId,
+        Return { state, answers }: Return,
+        deadline: Instant,
+    ) -> Result<(), ProtocolError> {
+        let opening = shared.states.open(&self.context, request, &state);
+        match timeout_at(deadline, opening).await.map_err(|_| late())? {
+            Ok(opened) if self.asking.resume(opened.round.number(), &opened.payload, answers) => {
+                self.previous = Some(opened.round);
+                Ok(())
+            }
+            Ok(_) | Err(OpenFailure::Refused) => Err(bad_state()),
+            Err(OpenFailure::Unavailable(error)) => {
+                tracing::error!(%error, "a request state could not be opened");
+                Err(overloaded("the request state can't be checked now"))
+            }
+        }
+    }
+
+    /// The answer to a request whose handler can't go on.
+    pub(super) async fn answer(self, shared: &Shared, answerer: &Answerer, deadline: Instant) -> Answer {
+        let (requests, state) = match self.asking.suspension() {
+            Suspension::Asks { requests, state } => (requests, state),
+            Suspension::Missing(missing) => return answerer.refuse(&missing_capabilities(missing)),
+            Suspension::Refused(error) => return answerer.refuse(&error),
+            Suspension::Broken(why) => {
+                tracing::error!(handler = %answerer.handler, why, "a handler asked in a way that can't be served");
+                return answerer.refuse(&ProtocolError::new(Condition::Internal, "internal error"));
+            }
+        };
+        let sealed = match state {
+            NextState::Own(state) => {
+                let most = shared.limits.max_request_state_bytes;
+                match state {
+                    Some(state) if state.len() > most => {
+                        Err(SealFailure::TooLarge { bytes: state.len(), most })
+                    }
+                    state => Ok(state),
+                }
+            }
+            NextState::Sealed(payload) => {
+                let sealing = shared.states.seal(&self.context, &answerer.id, self.previous, &payload);
+                match timeout_at(deadline, sealing).await {
+                    Ok(sealed) => sealed.map(Some),
+                    Err(_) => return answerer.refuse(&late()),
+                }
+            }
+        };
+        match sealed {
+            Ok(state) => input_required(answerer, &requests, state.as_deref()),
+            Err(failure) => answerer.refuse(&unsealed(answerer, &failure)),
+        }
+    }
+}
+
+fn input_required(answerer: &Answerer, requests: &[(String, InputRequest)], state: Option<&str>) -> Answer {
+    let mut message = Vec::with_capacity(512);
+    let requests = requests.iter().map(|(key, request)| (key.as_str(), request));
+    write_response(&answerer.id, &mut message, |out| {
+        write_input_required(requests, state, &answerer.catalog.server_info, out);
+    });
+    Answer::ok(message)
+}
+
+fn unsealed(answerer: &Answerer, failure: &SealFailure) -> ProtocolError {
+    tracing::error!(handler = %answerer.handler, error = %failure, "what a handler asked could not be sent");
+    match failure {
+        SealFailure::TooManyRounds { .. } => {
+            ProtocolError::new(Condition::NotFound, "the request took too many rounds: begin again")
+        }
+        SealFailure::Unavailable(_) => overloaded("the request state can't be sealed now"),
+        SealFailure::TooLarge { .. } => ProtocolError::new(Condition::Internal, "internal error"),
+    }
+}
+
+/// What the client of a request says that it can do.
+pub(super) fn declared(request: &Admitted<'_>) -> ClientCapabilities {
+    let raw = request.meta.client_capabilities.value();
+    raw.and_then(|raw| serde_json::from_str(raw.get()).ok()).unwrap_or_default()
+}
+
+/// The refusal of a request whose client lacks what the operation needs.
+pub(super) fn missing_capabilities(missing: Capabilities) -> ProtocolError {
+    let missing = missing.to_json();
+    let names: Vec<&str> = missing.keys().map(String::as_str).collect();
+    let message = format!("the client must declare: {}", names.join(", "));
+    ProtocolError::new(Condition::MissingCapability, message).with_data("requiredCapabilities", missing)
+}
