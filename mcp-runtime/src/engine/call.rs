@@ -21,7 +21,7 @@ use super::{
     panic::{Panic, poll_caught},
 };
 use crate::{
-    handler::{CancellationReason, CancellationToken, HandlerFuture, Outbox, WorkGuard},
+    handler::{CancellationReason, CancellationToken, Framing, HandlerFuture, Outbox, WorkGuard},
     protocol::{Condition, ProtocolError},
 };
 
@@ -149,7 +149,7 @@ impl Work {
         match self.outbox {
             Some(outbox) if !outbox.is_empty() => {
                 outbox.finish(|out| out.extend_from_slice(&answer.message));
-                Outcome::Stream(CallStream { outbox, token: self.token })
+                Outcome::Stream(CallStream { outbox, token: None })
             }
             outbox => {
                 if let Some(outbox) = outbox {
@@ -162,9 +162,16 @@ impl Work {
 
     /// Moves to a task of its own; what it says, and its answer, come through the stream.
     fn stream(self, outbox: Arc<Outbox>) -> CallStream {
-        let stream = CallStream { outbox: Arc::clone(&outbox), token: self.token.clone() };
+        let token = (!self.outlives_client(&outbox)).then(|| self.token.clone());
+        let stream = CallStream { outbox: Arc::clone(&outbox), token };
         tokio::spawn(self.feed(outbox));
         stream
+    }
+
+    /// Whether the handler goes on when nobody reads its stream any more. Over HTTP an older revision does not take a
+    /// disconnect for a cancellation (specification of 2025-11-25: `basic/transports`).
+    fn outlives_client(&self, outbox: &Outbox) -> bool {
+        !self.answerer.revision.is_modern() && outbox.framing() == Framing::SSE
     }
 
     /// Signals the handler, and makes the answer that its client gets instead.
@@ -173,13 +180,14 @@ impl Work {
             self.shared.lifecycle.count_cancelled();
         }
         self.token.cancel(reason);
-        self.answerer.refuse(&failure(reason))
+        self.answerer.refuse(failure(reason))
     }
 
     /// Runs the handler for a stream, until it ends or must end.
     async fn feed(mut self, outbox: Arc<Outbox>) {
         let shared = Arc::clone(&self.shared);
         let (token, write_timeout) = (self.token.clone(), shared.limits.write_timeout);
+        let outlives_client = self.outlives_client(&outbox);
         let mut deadline = pin!(sleep_until(self.deadline));
         let mut stopping = pin!(shared.lifecycle.reached(Phase::Cancelling));
         let mut gone = pin!(token.cancelled());
@@ -199,10 +207,12 @@ impl Work {
             }
             while probe.as_mut().poll(cx).is_ready() {
                 let unread = outbox.unread_for();
-                if unread >= write_timeout {
+                if unread >= write_timeout && outlives_client {
+                    outbox.abandon();
+                } else if unread >= write_timeout {
                     return Poll::Ready(Step::Failed(CancellationReason::WriteStalled));
                 }
-                probe.as_mut().reset(Instant::now() + (write_timeout - unread));
+                probe.as_mut().reset(Instant::now() + write_timeout.saturating_sub(unread));
             }
             Poll::Pending
         })
@@ -261,7 +271,8 @@ impl Work {
 /// The stream of a call that has something to say before its answer. Dropping it is how a client goes away.
 pub(crate) struct CallStream {
     outbox: Arc<Outbox>,
-    token: CancellationToken,
+    /// What is signalled then; nothing, if the handler has ended or goes on.
+    token: Option<CancellationToken>,
 }
 
 impl CallStream {
@@ -278,9 +289,11 @@ impl CallStream {
 
 impl Drop for CallStream {
     fn drop(&mut self) {
-        // No effect on a handler that has ended.
-        self.token.cancel(CancellationReason::ClientDisconnected);
-        self.outbox.close();
+        if let Some(token) = &self.token {
+            // No effect on a handler that has ended.
+            token.cancel(CancellationReason::ClientDisconnected);
+        }
+        self.outbox.abandon();
     }
 }
 

@@ -20,7 +20,9 @@ use crate::{
         ArgumentReader, CancellationToken, HandlerFuture, Invocation, InvocationParts, Outbox,
         Target as Addressed, WorkGuard,
     },
-    protocol::{Arguments, ClientCapabilities, Condition, Envelope, Fault, ProtocolError, write_response},
+    protocol::{
+        Arguments, ClientCapabilities, Condition, Envelope, Fault, ProtocolError, Wire, write_response,
+    },
     registry::{
         Capabilities,
         catalog::{Entry, ToolEntry},
@@ -57,11 +59,21 @@ impl Engine {
     }
 
     /// A tool's refusal is a result that its caller's model can read.
-    fn refuse_arguments(&self, request: &Admitted<'_>, entry: &Entry, faults: &[Fault]) -> Started<'static> {
-        let result = bad_arguments(&entry.name, faults);
+    fn refuse_arguments(
+        &self,
+        request: &Admitted<'_>,
+        entry: &Entry,
+        faults: Vec<Fault>,
+    ) -> Result<Started<'static>, Refused> {
+        if !request.revision.tells_models_of_bad_arguments() {
+            let error = ProtocolError::new(Condition::NotFound, "invalid arguments");
+            return Err(error.with_faults(faults).into());
+        }
+        let result = bad_arguments(&entry.name, &faults);
+        let wire = Wire::new(request.revision, &self.catalog.server_info);
         let mut message = Vec::new();
-        write_response(request.id, &mut message, |out| result.write_result(&self.catalog.server_info, out));
-        Started::Answered(Reply::Answer(Answer::ok(message)))
+        write_response(request.id, &mut message, |out| result.write_result(wire, out));
+        Ok(Started::Answered(Reply::Answer(Answer::ok(message))))
     }
 
     /// Reads the arguments, and checks all that can be checked without waiting.
@@ -81,7 +93,7 @@ impl Engine {
         let Some(handler) = entry.runner.start(&mut reader, &invocation) else {
             let faults = reader.into_faults();
             return match &kind {
-                Kind::Tool(_) => Ok(self.refuse_arguments(request, entry, &faults)),
+                Kind::Tool(_) => self.refuse_arguments(request, entry, faults),
                 Kind::Resource { uri, .. } => {
                     Err(super::answer::unknown_resource(uri).with_faults(faults).into())
                 }
@@ -93,12 +105,13 @@ impl Engine {
         // What the types say was read; the schema may say more.
         let violations = violations(&kind, request.envelope);
         if !violations.is_empty() {
-            return Ok(self.refuse_arguments(request, entry, &violations));
+            return self.refuse_arguments(request, entry, violations);
         }
         check_capabilities(entry.requires, &invocation)?;
         let tool = matches!(kind, Kind::Tool(_)).then(|| Arc::clone(&entry.name));
         let answerer = Answerer {
             id: request.id.clone(),
+            revision: request.revision,
             catalog: Arc::clone(&self.catalog),
             kind,
             handler: Arc::clone(&entry.place),
@@ -175,6 +188,7 @@ impl Engine {
         Invocation::new(InvocationParts {
             request_id: request.id.clone(),
             revision: request.revision,
+            client: request.client.clone(),
             meta: request.meta.text().get().into(),
             endpoint: Arc::clone(&self.catalog.info),
             target,

@@ -5,9 +5,11 @@
 mod admission;
 mod answer;
 mod call;
+mod conversation;
 mod gate;
 mod handling;
 mod headers;
+mod initialize;
 mod invoke;
 mod lifecycle;
 mod limits;
@@ -30,6 +32,7 @@ pub(crate) use self::{
     admission::AdmissionChoice,
     answer::Answer,
     call::CallStream,
+    conversation::Conversation,
     gate::Gate,
     headers::{Twice, once},
     lifecycle::{Lifecycle, Phase},
@@ -99,6 +102,8 @@ pub(crate) enum Channel {
     Lines {
         /// What the application has added.
         extensions: Extensions,
+        /// What it is a part of.
+        conversation: Arc<Conversation>,
     },
 }
 
@@ -107,13 +112,6 @@ impl Channel {
         match self {
             Self::Http { .. } => Framing::SSE,
             Self::Lines { .. } => Framing::LINES,
-        }
-    }
-
-    fn into_parts(self) -> (HeaderMap, Extensions) {
-        match self {
-            Self::Http { headers, extensions } => (headers, extensions),
-            Self::Lines { extensions } => (HeaderMap::new(), extensions),
         }
     }
 }

@@ -11,6 +11,7 @@ mod error;
 mod frame;
 mod headers;
 mod id;
+mod initialize;
 mod json;
 mod listen;
 mod log;
@@ -32,6 +33,7 @@ mod template;
 mod tool_result;
 mod tree;
 mod uri;
+mod wire;
 
 pub use client::{ClientCapabilities, ClientInfo};
 pub use content::{Annotations, AudioContent, Content, ImageContent, PromptMessage, Role, TextContent};
@@ -45,6 +47,7 @@ pub use headers::{
     is_token, is_tool_name, matches_json, plain_value, says_plainly,
 };
 pub use id::{NotAnId, ProgressToken, RequestId};
+pub use initialize::{InitializeParams, Introduction};
 pub use json::{write_f64, write_i64, write_string, write_u64};
 pub use listen::{
     ChangeKind, ListenFilter, write_acknowledged, write_cancelled, write_list_changed, write_listen_result,
@@ -63,3 +66,4 @@ pub use template::{TemplateError, UriTemplate};
 pub use tool_result::ToolResult;
 pub use tree::{MAX_DEPTH, TreeError, check_tree};
 pub use uri::is_absolute_uri;
+pub use wire::Wire;

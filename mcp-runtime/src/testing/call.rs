@@ -56,7 +56,7 @@ macro_rules! profile_setters {
         /// Sets a value of `_meta`.
         $(#[$attribute])*
         pub fn meta(mut self, key: &str, value: impl Into<serde_json::Value>) -> Self {
-            self.profile.meta.insert(key.to_owned(), value.into());
+            self.profile.set(key, value.into());
             self
         }
 
@@ -117,13 +117,15 @@ impl<T: Answered> Call<T> {
     pub(super) fn begin(mut self) -> Exchange {
         let meta = self.params.entry("_meta").or_insert_with(|| json!({}));
         if let Value::Object(meta) = meta {
-            for (key, value) in self.profile.meta {
-                meta.entry(key).or_insert(value);
+            for (key, value) in &self.profile.meta {
+                if self.profile.handshake.sends(key) {
+                    meta.entry(key.clone()).or_insert_with(|| value.clone());
+                }
             }
         }
         let message =
             json!({ "jsonrpc": "2.0", "id": self.id, "method": self.method, "params": self.params });
-        Exchange::begin(self.engine, message.to_string().into(), self.profile.extensions)
+        self.profile.handshake.exchange(self.engine, &self.profile, &self.method, message)
     }
 
     fn argument(mut self, place: &[&str], name: &str, value: Value) -> Self {

@@ -48,11 +48,15 @@
 //! # }
 //! ```
 //!
+//! Requests speak the newest revision. [`Client::revision`] speaks an older one, as clients do that begin with
+//! `initialize`.
+//!
 //! In a test of your own, `#[tokio::test(start_paused = true)]` gives the runtime that it needs.
 
 mod call;
 mod client;
 mod error;
+mod handshake;
 mod listening;
 mod response;
 mod running;
