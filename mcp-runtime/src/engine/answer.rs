@@ -8,11 +8,12 @@ use super::panic::Panic;
 use crate::{
     handler::{HandlerError, OperationError, OperationFailure, Output, ToolError, chain},
     protocol::{
-        CacheHint, Condition, ProtocolError, RequestId, ToolResult, excerpt, write_response, write_string,
+        CacheHint, Condition, ProtocolError, RequestId, Revision, ToolResult, Wire, excerpt, write_response,
+        write_string,
     },
     registry::{
         catalog::{Catalog, ToolEntry},
-        lists::write_list_end,
+        lists::write_list,
     },
 };
 
@@ -38,7 +39,7 @@ impl Answer {
         let mut message = Vec::with_capacity(256);
         error.write_response(id, &mut message);
         Self {
-            status: error.condition().http_status(),
+            status: error.http_status(),
             message,
             // Whole seconds on the wire; never "at once".
             retry_after: error.retry_delay().map(|delay| delay.as_secs_f64().ceil().max(1.0) as u64),
@@ -50,10 +51,17 @@ impl Answer {
 /// What kind of result a handler's output becomes.
 pub(crate) enum Kind {
     Tool(Arc<ToolEntry>),
-    Resource { uri: Box<str>, cache: CacheHint, mime_type: Option<Arc<str>> },
+    Resource(Box<Read>),
     Prompt,
     Completion,
     Page { cache: CacheHint },
+}
+
+/// What is read: apart, so that other kinds are small.
+pub(crate) struct Read {
+    pub uri: Box<str>,
+    pub cache: CacheHint,
+    pub mime_type: Option<Arc<str>>,
 }
 
 impl Kind {
@@ -61,7 +69,7 @@ impl Kind {
     pub(super) fn method(&self) -> &'static str {
         match self {
             Self::Tool(_) => "tools/call",
-            Self::Resource { .. } => "resources/read",
+            Self::Resource(_) => "resources/read",
             Self::Prompt => "prompts/get",
             Self::Completion => "completion/complete",
             Self::Page { .. } => "resources/list",
@@ -72,22 +80,22 @@ impl Kind {
 /// All that is needed to answer once the handler has ended.
 pub(crate) struct Answerer {
     pub id: RequestId,
+    pub revision: Revision,
     pub catalog: Arc<Catalog>,
     pub kind: Kind,
     /// The handler and its place in the sources, for the log.
     pub handler: Arc<str>,
-    /// Whether its client has come back with answers: what it gets then is for nobody else, and for now only.
-    pub retried: bool,
 }
 
 /// How a handler ended.
 pub(crate) type End = Result<Result<Output, HandlerError>, Panic>;
 
 impl Answerer {
-    /// The answer to a handler that has ended.
-    pub(crate) fn answer(&self, end: End) -> Answer {
+    /// The answer to a handler that has ended. If its client was `asked` for something, it is for nobody else, and for
+    /// now only.
+    pub(crate) fn answer(&self, end: End, asked: bool) -> Answer {
         match end {
-            Ok(Ok(output)) => self.output(output),
+            Ok(Ok(output)) => self.output(output, asked),
             Ok(Err(HandlerError::Tool(error))) => self.tool_error(error),
             Ok(Err(HandlerError::Operation(error))) => self.operation_error(error),
             Err(Panic(message)) => {
@@ -98,51 +106,66 @@ impl Answerer {
     }
 
     /// An error instead of the handler's own answer.
-    pub(crate) fn refuse(&self, error: &ProtocolError) -> Answer {
-        Answer::error(error, Some(&self.id))
+    pub(crate) fn refuse(&self, error: ProtocolError) -> Answer {
+        Answer::error(&error.in_revision(self.revision), Some(&self.id))
     }
 
-    fn internal(&self) -> Answer {
-        self.refuse(&ProtocolError::new(Condition::Internal, "internal error"))
+    pub(super) fn internal(&self) -> Answer {
+        self.refuse(ProtocolError::new(Condition::Internal, "internal error"))
     }
 
-    fn output(&self, output: Output) -> Answer {
-        let info = &*self.catalog.server_info;
+    fn wire(&self) -> Wire<'_> {
+        Wire::new(self.revision, &self.catalog.server_info)
+    }
+
+    fn output(&self, output: Output, asked: bool) -> Answer {
+        let wire = self.wire();
         let mut message = Vec::with_capacity(256);
         match (&self.kind, output) {
-            (Kind::Tool(tool), Output::Tool(result)) => {
+            (Kind::Tool(tool), Output::Tool(mut result)) => {
                 if let Some(broken) = broken_promise(tool, &result) {
                     tracing::error!(handler = %self.handler, broken, "a tool broke its output schema");
                     return self.internal();
                 }
-                write_response(&self.id, &mut message, |out| result.write_result(info, out));
+                if !self.revision.is_modern() && !tool.legacy_structure {
+                    result = result.into_unstructured();
+                }
+                write_response(&self.id, &mut message, |out| result.write_result(wire, out));
             }
-            (Kind::Resource { cache, .. }, Output::Resource(mut result)) => {
+            (Kind::Resource(read), Output::Resource(mut result)) => {
                 if result.contents.is_empty() {
                     tracing::error!(handler = %self.handler, "a resource returned no contents");
                     return self.internal();
                 }
-                if self.retried {
-                    result.cache = Some(CacheHint::default());
+                match asked {
+                    true => result.cache = Some(CacheHint::default()),
+                    false => drop(result.cache.get_or_insert(read.cache)),
                 }
-                result.cache.get_or_insert(*cache);
-                write_response(&self.id, &mut message, |out| result.write_result(info, out));
+                write_response(&self.id, &mut message, |out| result.write_result(wire, out));
             }
             (Kind::Prompt, Output::Prompt(result)) => {
-                write_response(&self.id, &mut message, |out| result.write_result(info, out));
+                write_response(&self.id, &mut message, |out| result.write_result(wire, out));
             }
             (Kind::Completion, Output::Completion(result)) => {
-                write_response(&self.id, &mut message, |out| result.write_result(info, out));
+                write_response(&self.id, &mut message, |out| result.write_result(wire, out));
             }
-            (Kind::Page { cache }, Output::Page(page)) => {
-                let items = match serde_json::to_string(&page.resources) {
-                    Ok(items) => items,
-                    Err(error) => return self.operation_error(OperationError::internal(error)),
-                };
+            (Kind::Page { cache }, Output::Page(mut page)) => {
+                if !self.revision.has_icons() {
+                    page.resources.iter_mut().for_each(|resource| resource.icons.clear());
+                }
+                let mut items = Vec::new();
+                for (at, resource) in page.resources.iter().enumerate() {
+                    if at > 0 {
+                        items.push(b',');
+                    }
+                    if let Err(error) = serde_json::to_writer(&mut items, resource) {
+                        return self.operation_error(OperationError::internal(error));
+                    }
+                }
                 write_response(&self.id, &mut message, |out| {
-                    out.extend_from_slice(br#"{"resultType":"complete","resources":"#);
-                    out.extend_from_slice(items.as_bytes());
-                    write_list_end(out, page.next_cursor.as_deref(), *cache, info);
+                    write_list(out, wire, "resources", page.next_cursor.as_deref(), *cache, |out| {
+                        out.extend_from_slice(&items);
+                    });
                 });
             }
             _ => {
@@ -160,12 +183,12 @@ impl Answerer {
     /// A tool's result that did not come from its handler.
     pub(crate) fn tool_result(&self, result: &ToolResult) -> Answer {
         let mut message = Vec::with_capacity(256);
-        write_response(&self.id, &mut message, |out| result.write_result(&self.catalog.server_info, out));
+        write_response(&self.id, &mut message, |out| result.write_result(self.wire(), out));
         Answer::ok(message)
     }
 
     fn operation_error(&self, error: OperationError) -> Answer {
-        self.refuse(&match error.0 {
+        self.refuse(match error.0 {
             OperationFailure::NotFound => not_found(&self.kind),
             OperationFailure::Invalid(message) => ProtocolError::new(Condition::NotFound, message),
             OperationFailure::Application { code, message, data } => {
@@ -189,7 +212,7 @@ impl Answerer {
 
 fn not_found(kind: &Kind) -> ProtocolError {
     match kind {
-        Kind::Resource { uri, .. } => unknown_resource(uri),
+        Kind::Resource(read) => unknown_resource(&read.uri),
         Kind::Tool(_) | Kind::Prompt | Kind::Completion | Kind::Page { .. } => {
             ProtocolError::new(Condition::NotFound, "not found")
         }
@@ -198,7 +221,7 @@ fn not_found(kind: &Kind) -> ProtocolError {
 
 /// The same answer for a resource that nobody serves and one that its handler does not know.
 pub(crate) fn unknown_resource(uri: &str) -> ProtocolError {
-    ProtocolError::new(Condition::NotFound, "resource not found").with_data("uri", &*excerpt(uri))
+    ProtocolError::new(Condition::ResourceNotFound, "resource not found").with_data("uri", &*excerpt(uri))
 }
 
 /// What of its own schema a result violates.

@@ -8,14 +8,14 @@ use tokio::time::{Instant, timeout_at};
 use super::{
     Answer, Engine, Shared,
     answer::Answerer,
-    request::{Admitted, late, overloaded},
+    request::{Admitted, Carried, late, overloaded},
     target::bad_params,
 };
 use crate::{
-    handler::{Asking, Mode, NextState, Suspension},
+    handler::{Asking, Mode, NextState, Reachable, Suspension},
     protocol::{
-        Capabilities, ClientCapabilities, Condition, InputRequest, ProtocolError, write_input_required,
-        write_response,
+        Capabilities, ClientCapabilities, Condition, InputRequest, ProtocolError, RequestId,
+        write_input_required, write_response,
     },
     registry::{asking::Asks, catalog::Entry},
     request_state::{OpenFailure, Round, SealFailure, StateContext},
@@ -27,6 +27,8 @@ pub(super) struct Rounds {
     context: StateContext,
     /// The round before this one, if its state came back.
     previous: Option<Round>,
+    /// Whether the client has come back with anything.
+    pub(super) retried: bool,
 }
 
 /// What a client sends when it comes back.
@@ -45,6 +47,7 @@ impl Engine {
     pub(super) fn rounds(
         &self,
         request: &Admitted<'_>,
+        carried: &Carried,
         entry: &Entry,
         method: &'static str,
     ) -> Result<Option<(Rounds, Option<Return>)>, ProtocolError> {
@@ -52,6 +55,22 @@ impl Engine {
             return Ok(None);
         }
         let params = &request.envelope.params;
+        let context = StateContext::new(
+            Arc::clone(&self.catalog.info),
+            request.revision,
+            method,
+            request.caller.clone(),
+            params,
+        );
+        let rounds = |asking, retried| Rounds { asking: Arc::new(asking), context, previous: None, retried };
+        if !request.revision.is_modern() {
+            // These have no rounds: their clients are asked while the handler waits, if they can be reached.
+            let mode = carried
+                .extensions
+                .get::<Reachable>()
+                .map_or(Mode::Never, |client| Mode::Live(client.clone()));
+            return Ok(Some((rounds(Asking::new(mode), false), None)));
+        }
         let state = params.request_state.optional("/params/requestState", "a string");
         let answers = params.input_responses.optional("/params/inputResponses", "an object");
         let (state, answers) = match (state, answers) {
@@ -60,45 +79,23 @@ impl Engine {
                 return Err(bad_params([state.err(), answers.err()].into_iter().flatten().collect()));
             }
         };
-        let mode = match entry.asking {
-            _ if !request.revision.is_modern() => Mode::Never,
-            Asks::OwnState => {
-                if state.is_some_and(|state| state.len() > self.shared.limits.max_request_state_bytes) {
-                    return Err(bad_state());
-                }
-                Mode::OwnState(state.map(|state| (**state).into()))
-            }
-            _ => Mode::Rounds,
-        };
         // The envelope was parsed, so this is an object.
-        let answers =
-            || answers.and_then(|answers| serde_json::from_str(answers.get()).ok()).unwrap_or_default();
-        let mut returned = None;
-        let asking = match (&mode, state) {
-            (Mode::OwnState(_), _) => {
-                let asking = Asking::new(mode);
-                let answers: BTreeMap<_, _> = answers();
-                if state.is_some() || !answers.is_empty() {
-                    asking.resume_own(answers);
-                }
-                asking
+        let answers: BTreeMap<_, _> =
+            answers.and_then(|answers| serde_json::from_str(answers.get()).ok()).unwrap_or_default();
+        if entry.asking == Asks::OwnState {
+            if state.is_some_and(|state| state.len() > self.shared.limits.max_request_state_bytes) {
+                return Err(bad_state());
             }
-            // Without the state nothing was asked: answers are none.
-            (Mode::Rounds, Some(state)) => {
-                returned = Some(Return { state: (**state).to_owned(), answers: answers() });
-                Asking::new(mode)
+            let retried = state.is_some() || !answers.is_empty();
+            let asking = Asking::new(Mode::OwnState(state.map(|state| (**state).into())));
+            if retried {
+                asking.resume_own(answers);
             }
-            _ => Asking::new(mode),
-        };
-        let context = StateContext::new(
-            Arc::clone(&self.catalog.info),
-            request.revision,
-            method,
-            request.caller.clone(),
-            params,
-        );
-        let rounds = Rounds { asking: Arc::new(asking), context, previous: None };
-        Ok(Some((rounds, returned)))
+            return Ok(Some((rounds(asking, retried), None)));
+        }
+        // Without the state nothing was asked: answers count for nothing.
+        let returned = state.map(|state| Return { state: (**state).to_owned(), answers });
+        Ok(Some((rounds(Asking::new(Mode::Rounds), false), returned)))
     }
 }
 
@@ -107,7 +104,7 @@ impl Rounds {
     pub(super) async fn resume(
         &mut self,
         shared: &Shared,
-        request: &crate::protocol::RequestId,
+        request: &RequestId,
         Return { state, answers }: Return,
         deadline: Instant,
     ) -> Result<(), ProtocolError> {
@@ -115,6 +112,7 @@ impl Rounds {
         match timeout_at(deadline, opening).await.map_err(|_| late())? {
             Ok(opened) if self.asking.resume(opened.round.number(), &opened.payload, answers) => {
                 self.previous = Some(opened.round);
+                self.retried = true;
                 Ok(())
             }
             Ok(_) | Err(OpenFailure::Refused) => Err(bad_state()),
@@ -129,11 +127,11 @@ impl Rounds {
     pub(super) async fn answer(self, shared: &Shared, answerer: &Answerer, deadline: Instant) -> Answer {
         let (requests, state) = match self.asking.suspension() {
             Suspension::Asks { requests, state } => (requests, state),
-            Suspension::Missing(missing) => return answerer.refuse(&missing_capabilities(missing)),
-            Suspension::Refused(error) => return answerer.refuse(&error),
+            Suspension::Missing(missing) => return answerer.refuse(missing_capabilities(missing)),
+            Suspension::Refused(error) => return answerer.refuse(error),
             Suspension::Broken(why) => {
                 tracing::error!(handler = %answerer.handler, why, "a handler asked in a way that can't be served");
-                return answerer.refuse(&ProtocolError::new(Condition::Internal, "internal error"));
+                return answerer.internal();
             }
         };
         let sealed = match state {
@@ -150,13 +148,13 @@ impl Rounds {
                 let sealing = shared.states.seal(&self.context, &answerer.id, self.previous, &payload);
                 match timeout_at(deadline, sealing).await {
                     Ok(sealed) => sealed.map(Some),
-                    Err(_) => return answerer.refuse(&late()),
+                    Err(_) => return answerer.refuse(late()),
                 }
             }
         };
         match sealed {
             Ok(state) => input_required(answerer, &requests, state.as_deref()),
-            Err(failure) => answerer.refuse(&unsealed(answerer, &failure)),
+            Err(failure) => answerer.refuse(unsealed(answerer, &failure)),
         }
     }
 }
@@ -183,7 +181,10 @@ fn unsealed(answerer: &Answerer, failure: &SealFailure) -> ProtocolError {
 
 /// What the client of a request says that it can do.
 pub(super) fn declared(request: &Admitted<'_>) -> ClientCapabilities {
-    let raw = request.meta.client_capabilities.value();
+    if let Some(client) = &request.client {
+        return client.capabilities.clone();
+    }
+    let raw = request.meta.client_capabilities.value().filter(|_| request.revision.is_modern());
     raw.and_then(|raw| serde_json::from_str(raw.get()).ok()).unwrap_or_default()
 }
 

@@ -23,7 +23,7 @@ use super::{
     panic::{Panic, caught, poll_caught},
 };
 use crate::{
-    handler::{CancellationReason, CancellationToken, HandlerFuture, Outbox, WorkGuard},
+    handler::{CancellationReason, CancellationToken, Framing, HandlerFuture, Outbox, WorkGuard},
     protocol::{Condition, ProtocolError},
 };
 
@@ -31,13 +31,19 @@ use crate::{
 ///
 /// It ends when the handler has an answer, or something to say before it. Dropping it is how a client goes away: the
 /// token is signalled at once.
-pub(crate) struct Call {
-    /// `None` once it has ended or moved on.
-    work: Option<Work>,
-    /// The answer of a handler that was dropped because its client has to answer first.
-    asking: Option<Waiting<'static, Outcome>>,
-    /// What else a handler that is not done at once may wait for: most need no timer.
-    interruption: Option<Pin<Box<dyn Future<Output = CancellationReason> + Send>>>,
+pub(crate) struct Call(State);
+
+enum State {
+    /// The handler runs.
+    Running {
+        work: Work,
+        /// What else one that is not done at once may wait for: most need no timer.
+        interruption: Option<Waiting<'static, CancellationReason>>,
+    },
+    /// It was dropped, because its client has to answer something first; that is being put into words.
+    Asking(Waiting<'static, Outcome>),
+    /// It has ended or moved on.
+    Over,
 }
 
 /// The handler's future with all that belongs to it, wherever it moves.
@@ -82,11 +88,11 @@ impl Call {
     ) -> Self {
         let span = Span::current();
         let work = Work { handler, token, outbox, deadline, answerer, rounds, span, shared, _place: place };
-        Self { work: Some(work), asking: None, interruption: None }
+        Self(State::Running { work, interruption: None })
     }
 
     fn poll_step(&mut self, cx: &mut Context<'_>) -> Poll<Step> {
-        let Some(work) = &mut self.work else {
+        let State::Running { work, interruption } = &mut self.0 else {
             return Poll::Pending;
         };
         match (work.poll(cx), &work.outbox) {
@@ -97,7 +103,7 @@ impl Call {
             }
             (Poll::Pending, _) => {}
         }
-        let interruption = self.interruption.get_or_insert_with(|| {
+        let interruption = interruption.get_or_insert_with(|| {
             let (shared, deadline) = (Arc::clone(&work.shared), work.deadline);
             Box::pin(interrupted(shared, deadline))
         });
@@ -109,18 +115,20 @@ impl Future for Call {
     type Output = Outcome;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Outcome> {
-        if let Some(asking) = &mut self.asking {
+        if let State::Asking(asking) = &mut self.0 {
             return asking.as_mut().poll(cx);
         }
         let step = ready!(self.poll_step(cx));
-        let Some(work) = self.work.take() else {
+        let State::Running { work, .. } = std::mem::replace(&mut self.0, State::Over) else {
             return Poll::Pending;
         };
         Poll::Ready(match step {
             Step::Ended(end) => work.ended(end),
             Step::Asks => {
-                let asking = self.asking.insert(Box::pin(work.ask_client()));
-                return asking.as_mut().poll(cx);
+                let mut asking = Box::pin(work.ask_client());
+                let asked = asking.as_mut().poll(cx);
+                self.0 = State::Asking(asking);
+                return asked;
             }
             Step::Speaks(outbox) => Outcome::Stream(work.stream(outbox)),
             Step::Failed(reason) => {
@@ -143,7 +151,7 @@ async fn interrupted(shared: Arc<Shared>, deadline: Instant) -> CancellationReas
 
 impl Drop for Call {
     fn drop(&mut self) {
-        let Some(work) = self.work.take() else { return };
+        let State::Running { work, .. } = std::mem::replace(&mut self.0, State::Over) else { return };
         work.token.cancel(CancellationReason::ClientDisconnected);
         // Without a runtime there is nothing to move to, and nothing the handler could wait for.
         if let Ok(runtime) = tokio::runtime::Handle::try_current() {
@@ -166,18 +174,22 @@ impl Work {
     /// The answer of a handler that ended within its response.
     fn ended(self, end: End) -> Outcome {
         self.token.close();
-        let answer = self.answerer.answer(end);
-        Self::answered(answer, self.outbox, self.token)
+        let answer = self.answer(end);
+        Self::answered(answer, self.outbox)
+    }
+
+    fn answer(&self, end: End) -> Answer {
+        self.answerer.answer(end, self.rounds.as_ref().is_some_and(|rounds| rounds.retried))
     }
 
     /// Drops the handler, and says what its client has to answer first.
     async fn ask_client(self) -> Outcome {
-        let (answer, outbox, token) = self.question().await;
-        Self::answered(answer, outbox, token)
+        let (answer, outbox) = self.question().await;
+        Self::answered(answer, outbox)
     }
 
-    /// The same, with what an answer may have to join.
-    async fn question(self) -> (Answer, Option<Arc<Outbox>>, CancellationToken) {
+    /// The same, with what was said before it.
+    async fn question(self) -> (Answer, Option<Arc<Outbox>>) {
         let Self { handler, token, outbox, deadline, answerer, rounds, shared, .. } = self;
         token.close();
         if let Err(Panic(message)) = caught(|| drop(handler)) {
@@ -185,17 +197,17 @@ impl Work {
         }
         let answer = match rounds {
             Some(rounds) => rounds.answer(&shared, &answerer, deadline).await,
-            None => answerer.refuse(&ProtocolError::new(Condition::Internal, "internal error")),
+            None => answerer.internal(),
         };
-        (answer, outbox, token)
+        (answer, outbox)
     }
 
     /// Joins an answer to what was said before it.
-    fn answered(answer: Answer, outbox: Option<Arc<Outbox>>, token: CancellationToken) -> Outcome {
+    fn answered(answer: Answer, outbox: Option<Arc<Outbox>>) -> Outcome {
         match outbox {
             Some(outbox) if !outbox.is_empty() => {
                 outbox.finish(|out| out.extend_from_slice(&answer.message));
-                Outcome::Stream(CallStream { outbox, token })
+                Outcome::Stream(CallStream { outbox, token: None })
             }
             outbox => {
                 if let Some(outbox) = outbox {
@@ -208,9 +220,16 @@ impl Work {
 
     /// Moves to a task of its own; what it says, and its answer, come through the stream.
     fn stream(self, outbox: Arc<Outbox>) -> CallStream {
-        let stream = CallStream { outbox: Arc::clone(&outbox), token: self.token.clone() };
+        let token = (!self.outlives_client(&outbox)).then(|| self.token.clone());
+        let stream = CallStream { outbox: Arc::clone(&outbox), token };
         tokio::spawn(self.feed(outbox));
         stream
+    }
+
+    /// Whether the handler goes on when nobody reads its stream any more. Over HTTP an older revision does not take a
+    /// disconnect for a cancellation (specification of 2025-11-25: `basic/transports`).
+    fn outlives_client(&self, outbox: &Outbox) -> bool {
+        !self.answerer.revision.is_modern() && outbox.framing() == Framing::SSE
     }
 
     /// Signals the handler, and makes the answer that its client gets instead.
@@ -219,13 +238,14 @@ impl Work {
             self.shared.lifecycle.count_cancelled();
         }
         self.token.cancel(reason);
-        self.answerer.refuse(&failure(reason))
+        self.answerer.refuse(failure(reason))
     }
 
     /// Runs the handler for a stream, until it ends or must end.
     async fn feed(mut self, outbox: Arc<Outbox>) {
         let shared = Arc::clone(&self.shared);
         let (token, write_timeout) = (self.token.clone(), shared.limits.write_timeout);
+        let outlives_client = self.outlives_client(&outbox);
         let mut deadline = pin!(sleep_until(self.deadline));
         let mut stopping = pin!(shared.lifecycle.reached(Phase::Cancelling));
         let mut gone = pin!(token.cancelled());
@@ -248,10 +268,12 @@ impl Work {
             }
             while probe.as_mut().poll(cx).is_ready() {
                 let unread = outbox.unread_for();
-                if unread >= write_timeout {
+                if unread >= write_timeout && outlives_client {
+                    outbox.abandon();
+                } else if unread >= write_timeout {
                     return Poll::Ready(Step::Failed(CancellationReason::WriteStalled));
                 }
-                probe.as_mut().reset(Instant::now() + (write_timeout - unread));
+                probe.as_mut().reset(Instant::now() + write_timeout.saturating_sub(unread));
             }
             Poll::Pending
         })
@@ -259,7 +281,7 @@ impl Work {
         match step {
             Step::Ended(end) => {
                 self.token.close();
-                let answer = self.answerer.answer(end);
+                let answer = self.answer(end);
                 outbox.finish(|out| out.extend_from_slice(&answer.message));
             }
             Step::Failed(reason) => {
@@ -268,7 +290,7 @@ impl Work {
                 self.linger().await;
             }
             Step::Asks => {
-                let (answer, ..) = self.question().await;
+                let (answer, _) = self.question().await;
                 outbox.finish(|out| out.extend_from_slice(&answer.message));
             }
             Step::Speaks(_) => {}
@@ -314,7 +336,8 @@ impl Work {
 /// The stream of a call that has something to say before its answer. Dropping it is how a client goes away.
 pub(crate) struct CallStream {
     outbox: Arc<Outbox>,
-    token: CancellationToken,
+    /// What is signalled then; nothing, if the handler has ended or goes on.
+    token: Option<CancellationToken>,
 }
 
 impl CallStream {
@@ -331,9 +354,11 @@ impl CallStream {
 
 impl Drop for CallStream {
     fn drop(&mut self) {
-        // No effect on a handler that has ended.
-        self.token.cancel(CancellationReason::ClientDisconnected);
-        self.outbox.close();
+        if let Some(token) = &self.token {
+            // No effect on a handler that has ended.
+            token.cancel(CancellationReason::ClientDisconnected);
+        }
+        self.outbox.abandon();
     }
 }
 

@@ -21,7 +21,7 @@ use crate::{
         ArgumentReader, Asking, CancellationToken, HandlerFuture, Invocation, InvocationParts, Outbox,
         Target as Addressed, WorkGuard,
     },
-    protocol::{Arguments, Capabilities, Condition, Envelope, Fault, ProtocolError, write_response},
+    protocol::{Arguments, Capabilities, Condition, Envelope, Fault, ProtocolError, Wire, write_response},
     registry::catalog::{Entry, ToolEntry},
 };
 
@@ -58,11 +58,21 @@ impl Engine {
     }
 
     /// A tool's refusal is a result that its caller's model can read.
-    fn refuse_arguments(&self, request: &Admitted<'_>, entry: &Entry, faults: &[Fault]) -> Started<'static> {
-        let result = bad_arguments(&entry.name, faults);
+    fn refuse_arguments(
+        &self,
+        request: &Admitted<'_>,
+        entry: &Entry,
+        faults: Vec<Fault>,
+    ) -> Result<Started<'static>, Refused> {
+        if !request.revision.tells_models_of_bad_arguments() {
+            let error = ProtocolError::new(Condition::NotFound, "invalid arguments");
+            return Err(error.with_faults(faults).into());
+        }
+        let result = bad_arguments(&entry.name, &faults);
+        let wire = Wire::new(request.revision, &self.catalog.server_info);
         let mut message = Vec::new();
-        write_response(request.id, &mut message, |out| result.write_result(&self.catalog.server_info, out));
-        Started::Answered(Reply::Answer(Answer::ok(message)))
+        write_response(request.id, &mut message, |out| result.write_result(wire, out));
+        Ok(Started::Answered(Reply::Answer(Answer::ok(message))))
     }
 
     /// Reads the arguments, and checks all that can be checked without waiting.
@@ -76,17 +86,18 @@ impl Engine {
     ) -> Result<Started<'_>, Refused> {
         let shared = &self.shared;
         let deadline = carried.arrived + entry.timeout.unwrap_or(shared.limits.request_timeout);
-        let (rounds, returned) = self.rounds(request, entry, kind.method())?.unzip();
+        let (rounds, returned) = self.rounds(request, &carried, entry, kind.method())?.unzip();
         let asking = rounds.as_ref().map(|rounds| Arc::clone(&rounds.asking));
         let (token, outbox) =
             (carried.token.clone(), outbox(request, entry, &carried, shared.limits.progress_queue));
-        let invocation = self.invocation(request, entry, &kind, carried, outbox.clone(), asking, deadline);
+        let speaks = (outbox.clone(), asking);
+        let invocation = self.invocation(request, entry, &kind, carried, speaks, deadline);
         let Some(handler) = entry.runner.start(&mut reader, &invocation) else {
             let faults = reader.into_faults();
             return match &kind {
-                Kind::Tool(_) => Ok(self.refuse_arguments(request, entry, &faults)),
-                Kind::Resource { uri, .. } => {
-                    Err(super::answer::unknown_resource(uri).with_faults(faults).into())
+                Kind::Tool(_) => self.refuse_arguments(request, entry, faults),
+                Kind::Resource(read) => {
+                    Err(super::answer::unknown_resource(&read.uri).with_faults(faults).into())
                 }
                 _ => Err(ProtocolError::new(Condition::NotFound, "invalid arguments")
                     .with_faults(faults)
@@ -96,15 +107,15 @@ impl Engine {
         // What the types say was read; the schema may say more.
         let violations = violations(&kind, request.envelope);
         if !violations.is_empty() {
-            return Ok(self.refuse_arguments(request, entry, &violations));
+            return self.refuse_arguments(request, entry, violations);
         }
         let tool = matches!(kind, Kind::Tool(_)).then(|| Arc::clone(&entry.name));
         let answerer = Answerer {
             id: request.id.clone(),
+            revision: request.revision,
             catalog: Arc::clone(&self.catalog),
             kind,
             handler: Arc::clone(&entry.place),
-            retried: false,
         };
         let signals = (token, outbox);
         let (requires, rounds) = (entry.requires, rounds.map(Box::new));
@@ -119,7 +130,6 @@ impl Engine {
     async fn resume(&self, mut prepared: Prepared, returned: Return) -> Result<Reply, Refused> {
         if let Some(rounds) = &mut prepared.rounds {
             rounds.resume(&self.shared, &prepared.answerer.id, returned, prepared.deadline).await?;
-            prepared.answerer.retried = true;
         }
         self.place(prepared)?.replied().await
     }
@@ -181,19 +191,19 @@ impl Engine {
         entry: &Entry,
         kind: &Kind,
         carried: Carried,
-        outbox: Option<Arc<Outbox>>,
-        asking: Option<Arc<Asking>>,
+        (outbox, asking): (Option<Arc<Outbox>>, Option<Arc<Asking>>),
         deadline: Instant,
     ) -> Invocation {
         let target = match kind {
-            Kind::Resource { uri, mime_type, .. } => {
-                Addressed::Resource { uri: uri.clone(), mime_type: mime_type.clone() }
+            Kind::Resource(read) => {
+                Addressed::Resource { uri: read.uri.clone(), mime_type: read.mime_type.clone() }
             }
             _ => Addressed::Operation(Arc::clone(&entry.name)),
         };
         Invocation::new(InvocationParts {
             request_id: request.id.clone(),
             revision: request.revision,
+            client: request.client.clone(),
             meta: request.meta.text().get().into(),
             endpoint: Arc::clone(&self.catalog.info),
             target,

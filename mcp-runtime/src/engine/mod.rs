@@ -6,9 +6,11 @@ mod admission;
 mod answer;
 mod asking;
 mod call;
+mod conversation;
 mod gate;
 mod handling;
 mod headers;
+mod initialize;
 mod invoke;
 mod lifecycle;
 mod limits;
@@ -31,6 +33,7 @@ pub(crate) use self::{
     admission::AdmissionChoice,
     answer::Answer,
     call::CallStream,
+    conversation::Conversation,
     gate::Gate,
     headers::{Twice, once},
     lifecycle::{Lifecycle, Phase},
@@ -105,6 +108,8 @@ pub(crate) enum Channel {
     Lines {
         /// What the application has added.
         extensions: Extensions,
+        /// What it is a part of.
+        conversation: Arc<Conversation>,
     },
 }
 
@@ -113,13 +118,6 @@ impl Channel {
         match self {
             Self::Http { .. } => Framing::SSE,
             Self::Lines { .. } => Framing::LINES,
-        }
-    }
-
-    fn into_parts(self) -> (HeaderMap, Extensions) {
-        match self {
-            Self::Http { headers, extensions } => (headers, extensions),
-            Self::Lines { extensions } => (HeaderMap::new(), extensions),
         }
     }
 }

@@ -1,14 +1,15 @@
 //! From a message to its reply: the checks in their order, and the start of the handler.
 
-use std::{borrow::Cow, time::Duration};
+use std::{borrow::Cow, sync::Arc, time::Duration};
 
 use http::{Extensions, HeaderMap};
 use tokio::time::{Instant, timeout_at};
 
 use super::{
-    AdmissionChoice, Answer, Channel, Denied, DynRateLimit, Engine, Incoming, RateLimited, Reply,
+    AdmissionChoice, Answer, Channel, Conversation, Denied, DynRateLimit, Engine, Incoming, RateLimited,
+    Reply,
     admission::AdmissionRequest,
-    answer::Kind,
+    answer::{Kind, Read},
     handling::{Handling, Started, guarded},
     headers,
     target::{CompletionRequest, Target, bad_cursor, named},
@@ -16,8 +17,8 @@ use super::{
 use crate::{
     handler::{ArgumentReader, Caller, CancellationToken, Framing},
     protocol::{
-        Arguments, CacheHint, Condition, Envelope, EnvelopeError, Fault, Meta, ProtocolError, RequestId,
-        Revision, write_response,
+        Arguments, CacheHint, Condition, Envelope, EnvelopeError, Fault, Introduction, Meta, ProtocolError,
+        RequestId, Revision, Wire, write_response,
     },
     registry::CatalogView,
 };
@@ -33,6 +34,8 @@ pub(super) struct Admitted<'b> {
     pub(super) envelope: &'b Envelope<'b>,
     pub(super) meta: &'b Meta<'b>,
     pub(super) revision: Revision,
+    /// What the client said of itself before; a modern request says it itself.
+    pub(super) client: Option<Arc<Introduction>>,
     pub(super) caller: Caller,
 }
 
@@ -43,6 +46,8 @@ pub(super) struct Carried {
     pub(super) framing: Framing,
     /// Whether headers mirror the body.
     pub(super) mirrored: bool,
+    /// What the request is a part of, if anything is remembered.
+    pub(super) conversation: Option<Arc<Conversation>>,
     pub(super) headers: HeaderMap,
     pub(super) extensions: Extensions,
 }
@@ -50,9 +55,14 @@ pub(super) struct Carried {
 impl From<Incoming<'_>> for Carried {
     fn from(incoming: Incoming<'_>) -> Self {
         let Incoming { arrived, token, channel, .. } = incoming;
-        let (framing, mirrored) = (channel.framing(), matches!(channel, Channel::Http { .. }));
-        let (headers, extensions) = channel.into_parts();
-        Self { arrived, token, framing, mirrored, headers, extensions }
+        let framing = channel.framing();
+        let (mirrored, conversation, headers, extensions) = match channel {
+            Channel::Http { headers, extensions } => (true, None, headers, extensions),
+            Channel::Lines { extensions, conversation } => {
+                (false, Some(conversation), HeaderMap::new(), extensions)
+            }
+        };
+        Self { arrived, token, framing, mirrored, conversation, headers, extensions }
     }
 }
 
@@ -97,6 +107,7 @@ impl Engine {
         Handling::start(self.span(envelope), envelope.id.as_ref(), || {
             let revision = self.check(envelope, &carried)?;
             self.admitted(envelope, carried, revision, Caller::anonymous(), &CatalogView::everything())
+                .map_err(|refused| refused.in_revision(revision))
         })
     }
 
@@ -104,14 +115,17 @@ impl Engine {
     async fn ask(&self, envelope: &Envelope<'_>, carried: Carried) -> Reply {
         let request = async {
             let revision = self.check(envelope, &carried)?;
-            let caller = self.admit(envelope, &carried, revision).await?;
-            let deadline = carried.arrived + self.shared.limits.request_timeout;
-            let view = self.view(&caller, revision, deadline).await?;
-            if envelope.id.is_some() {
-                // Admission may have taken its time.
-                self.check_running()?;
-            }
-            self.admitted(envelope, carried, revision, caller, &view)?.replied().await
+            let answered = async {
+                let caller = self.admit(envelope, &carried, revision).await?;
+                let deadline = carried.arrived + self.shared.limits.request_timeout;
+                let view = self.view(&caller, revision, deadline).await?;
+                if envelope.id.is_some() {
+                    // Admission may have taken its time.
+                    self.check_running()?;
+                }
+                self.admitted(envelope, carried, revision, caller, &view)?.replied().await
+            };
+            answered.await.map_err(|refused| refused.in_revision(revision))
         };
         guarded(self.span(envelope), envelope.id.clone(), request).await
     }
@@ -120,23 +134,27 @@ impl Engine {
     ///
     /// A notification is admitted and limited like a request; none of them has a further effect over HTTP.
     fn check(&self, envelope: &Envelope<'_>, carried: &Carried) -> Result<Revision, Refused> {
-        let mut revision = Revision::LATEST;
-        if envelope.id.is_some() {
-            self.check_era(envelope, carried)?;
-            if carried.mirrored {
-                let faults = headers::standard_faults(&carried.headers, envelope);
-                if !faults.is_empty() {
-                    return Err(mismatch(faults).into());
-                }
-            }
-            revision = self.revision(envelope, carried)?;
-            let faults = envelope.params.meta_faults();
+        let revision = if envelope.id.is_none() {
+            self.notified_revision(carried)
+        } else if let Some(revision) = self.legacy_revision(envelope, carried)? {
+            bad_meta(envelope.params.legacy_meta_faults()).map_err(|error| error.in_revision(revision))?;
+            revision
+        } else {
+            self.check_modern(envelope, carried)?
+        };
+        self.check_running()?;
+        Ok(revision)
+    }
+
+    fn check_modern(&self, envelope: &Envelope<'_>, carried: &Carried) -> Result<Revision, ProtocolError> {
+        if carried.mirrored {
+            let faults = headers::standard_faults(&carried.headers, envelope);
             if !faults.is_empty() {
-                let error = ProtocolError::new(Condition::InvalidMeta, "invalid `_meta`");
-                return Err(error.with_faults(faults).into());
+                return Err(mismatch(faults));
             }
         }
-        self.check_running()?;
+        let revision = self.modern_revision(envelope, carried)?;
+        bad_meta(envelope.params.meta_faults())?;
         Ok(revision)
     }
 
@@ -144,20 +162,33 @@ impl Engine {
     fn admitted(
         &self,
         envelope: &Envelope<'_>,
-        carried: Carried,
+        mut carried: Carried,
         revision: Revision,
         caller: Caller,
         view: &CatalogView,
     ) -> Result<Started<'_>, Refused> {
-        // A request without metadata was refused.
-        let (Some(id), Some(meta)) = (&envelope.id, envelope.params.meta.value()) else {
+        let Some(id) = &envelope.id else {
             return Ok(Started::Answered(Reply::Accepted));
         };
-        let request = Admitted { id, envelope, meta, revision, caller };
-        if envelope.method == "subscriptions/listen" && !self.catalog.changes.is_empty() {
+        let (legacy, mut client) = (!revision.is_modern(), None);
+        let legacy_meta;
+        let meta = match envelope.params.meta.value() {
+            Some(meta) if !legacy => meta,
+            // A modern request has metadata.
+            meta => {
+                legacy_meta = meta.map(Meta::to_legacy).unwrap_or_default();
+                &legacy_meta
+            }
+        };
+        if legacy {
+            carried.mirrored = false;
+            client = carried.conversation.as_ref().and_then(|conversation| conversation.client());
+        }
+        let request = Admitted { id, envelope, meta, revision, client, caller };
+        if !legacy && envelope.method == "subscriptions/listen" && !self.catalog.changes.is_empty() {
             return self.listen(&request, carried, view);
         }
-        let target = Target::find(&self.catalog, view, envelope)?;
+        let target = Target::find(&self.catalog, revision, view, envelope)?;
         self.start(&request, target, carried)
     }
 
@@ -194,7 +225,11 @@ impl Engine {
         };
         match target {
             Target::Discover => Ok(done(request.id, &self.catalog.discover)),
-            Target::List(pages, cursor) => Ok(done(request.id, pages.page(cursor).map_err(bad_cursor)?)),
+            Target::Initialize => self.initialize(request, carried.conversation.as_deref()),
+            Target::Ping => Ok(done(request.id, b"{}")),
+            Target::List(pages, cursor) => {
+                Ok(done(request.id, pages.page(request.revision, cursor).map_err(bad_cursor)?))
+            }
             Target::Seen(page) => Ok(done(request.id, &page)),
             Target::Tool(tool, arguments) => self.start_tool(request, tool, arguments, carried),
             Target::Prompt(prompt, arguments) => {
@@ -206,11 +241,11 @@ impl Engine {
             Target::Resource(found, uri) => {
                 let values: Vec<(&str, &str)> =
                     found.variables.iter().map(|(name, value)| (*name, &**value)).collect();
-                let kind = Kind::Resource {
+                let kind = Kind::Resource(Box::new(Read {
                     uri: uri.into(),
                     cache: found.resource.entry.cache,
                     mime_type: found.resource.mime_type.clone(),
-                };
+                }));
                 self.prepare(
                     request,
                     &found.resource.entry,
@@ -228,9 +263,8 @@ impl Engine {
             Target::Completion(None, _) => {
                 let mut message = Vec::new();
                 let nothing = crate::protocol::Completion::default();
-                write_response(request.id, &mut message, |out| {
-                    nothing.write_result(&self.catalog.server_info, out)
-                });
+                let wire = Wire::new(request.revision, &self.catalog.server_info);
+                write_response(request.id, &mut message, |out| nothing.write_result(wire, out));
                 Ok(Started::Answered(Reply::Answer(Answer::ok(message))))
             }
             Target::Completion(Some(entry), CompletionRequest { argument, value, chosen }) => {
@@ -319,6 +353,14 @@ impl Refused {
     }
 }
 
+impl Refused {
+    /// The same with the code and the status of a revision.
+    fn in_revision(mut self, revision: Revision) -> Self {
+        *self.error = self.error.in_revision(revision);
+        self
+    }
+}
+
 impl From<ProtocolError> for Refused {
     fn from(error: ProtocolError) -> Self {
         Self { error: Box::new(error), challenge: None }
@@ -328,6 +370,13 @@ impl From<ProtocolError> for Refused {
 fn malformed(error: EnvelopeError) -> Answer {
     let id = error.id.clone();
     Answer::error(&error.into(), id.as_ref())
+}
+
+fn bad_meta(faults: Vec<Fault>) -> Result<(), ProtocolError> {
+    if faults.is_empty() {
+        return Ok(());
+    }
+    Err(ProtocolError::new(Condition::InvalidMeta, "invalid `_meta`").with_faults(faults))
 }
 
 pub(super) fn mismatch(faults: Vec<Fault>) -> ProtocolError {

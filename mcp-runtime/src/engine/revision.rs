@@ -1,32 +1,54 @@
 //! Which revision a request speaks, and whether it is served.
 
-use super::{Engine, headers, request::Carried};
+use super::{Engine, headers, initialize::proposed, request::Carried};
 use crate::protocol::{Condition, Envelope, ProtocolError, Revision, excerpt};
 
 impl Engine {
-    /// A request of the era before per-request metadata, which is not served, learns what is.
-    pub(super) fn check_era(&self, envelope: &Envelope<'_>, carried: &Carried) -> Result<(), ProtocolError> {
+    /// The revision of a request of the era before per-request metadata; `None` for a modern one.
+    ///
+    /// Metadata that names a revision makes a request modern, whatever its headers say. Without it, `initialize` is
+    /// older, and so is what has the header of an older revision or comes in a conversation that `initialize` opened.
+    /// Over HTTP nothing is remembered of that: a request without the header is taken for one of the newest older
+    /// revision that is served, and not for one of 2025-03-26, which never is.
+    pub(super) fn legacy_revision(
+        &self,
+        envelope: &Envelope<'_>,
+        carried: &Carried,
+    ) -> Result<Option<Revision>, ProtocolError> {
         if envelope.params.meta.value().is_some_and(|meta| !meta.protocol_version.is_absent()) {
-            return Ok(());
+            return Ok(None);
         }
-        let header = headers::plain(&carried.headers, &headers::PROTOCOL_VERSION).ok().flatten();
-        let legacy =
-            header.filter(|name| Revision::parse(name).is_some_and(|revision| !revision.is_modern()));
-        match legacy {
-            Some(name) => Err(self.unsupported(name)),
-            None if envelope.method == "initialize"
-                && carried.headers.get(&headers::PROTOCOL_VERSION).is_none() =>
-            {
-                let proposed = envelope.params.other("protocolVersion");
-                let proposed = proposed.and_then(|raw| serde_json::from_str::<String>(raw.get()).ok());
-                Err(self.unsupported(proposed.as_deref().unwrap_or("none")))
-            }
-            None => Ok(()),
+        let Some(newest) = self.catalog.newest_legacy() else {
+            return self.refuse_legacy(envelope, carried).map(|()| None);
+        };
+        let initializes = envelope.method == "initialize";
+        match headers::plain(&carried.headers, &headers::PROTOCOL_VERSION) {
+            Ok(None) => {}
+            Ok(Some(name)) => match self.served(name) {
+                None => return Err(self.unsupported(name)),
+                // It may be sent with the header of the revision that it proposes.
+                Some(_) if initializes => {}
+                Some(revision) => return Ok(Some(revision).filter(|revision| !revision.is_modern())),
+            },
+            // It is told with all that is wrong with the headers of a modern request.
+            Err(_) => return Ok(None),
+        }
+        if initializes {
+            return Ok(Some(self.negotiated(&envelope.params, newest)));
+        }
+        match &carried.conversation {
+            None => Ok(Some(newest)),
+            Some(conversation) => match conversation.revision() {
+                Some(revision) => Ok(Some(revision)),
+                // Allowed before everything else.
+                None if envelope.method == "ping" => Ok(Some(newest)),
+                None => Err(self.unopened(envelope)),
+            },
         }
     }
 
-    /// The revision that a request speaks, by its metadata; by its header where that is missing.
-    pub(super) fn revision(
+    /// The revision that a modern request speaks, by its metadata; by its header where that is missing.
+    pub(super) fn modern_revision(
         &self,
         envelope: &Envelope<'_>,
         carried: &Carried,
@@ -37,15 +59,59 @@ impl Engine {
             // What is missing is a fault of the metadata.
             return Ok(Revision::LATEST);
         };
-        let served = Revision::parse(name).filter(|revision| self.catalog.revisions.contains(revision));
-        served.ok_or_else(|| self.unsupported(name))
+        self.served(name).filter(|revision| revision.is_modern()).ok_or_else(|| self.unsupported(name))
+    }
+
+    /// The revision of a notification, which is taken in any: that of its header, or the newest.
+    pub(super) fn notified_revision(&self, carried: &Carried) -> Revision {
+        let header = headers::plain(&carried.headers, &headers::PROTOCOL_VERSION).ok().flatten();
+        let opened = || carried.conversation.as_ref()?.revision();
+        let newest = || self.catalog.revisions.first().copied();
+        header.and_then(|name| self.served(name)).or_else(opened).or_else(newest).unwrap_or(Revision::LATEST)
+    }
+
+    fn served(&self, name: &str) -> Option<Revision> {
+        Revision::parse(name).filter(|revision| self.catalog.revisions.contains(revision))
+    }
+
+    /// Where no older revision is served, who speaks one learns what is.
+    fn refuse_legacy(&self, envelope: &Envelope<'_>, carried: &Carried) -> Result<(), ProtocolError> {
+        let header = headers::plain(&carried.headers, &headers::PROTOCOL_VERSION).ok().flatten();
+        let legacy =
+            header.filter(|name| Revision::parse(name).is_some_and(|revision| !revision.is_modern()));
+        match legacy {
+            Some(name) => Err(self.unsupported(name)),
+            None if envelope.method == "initialize"
+                && carried.headers.get(&headers::PROTOCOL_VERSION).is_none() =>
+            {
+                Err(self.unsupported(proposed(&envelope.params).as_deref().unwrap_or("none")))
+            }
+            None => Ok(()),
+        }
     }
 
     fn unsupported(&self, requested: &str) -> ProtocolError {
         let (requested, supported) = (excerpt(requested), self.catalog.revision_names());
-        let message = format!("revision `{requested}` is not served here; there is {}", supported.join(", "));
+        let message = match self.served(&requested) {
+            Some(revision) => {
+                format!("revision {revision} is opened by `initialize`, and has no such metadata")
+            }
+            None => format!("revision `{requested}` is not served here; there is {}", supported.join(", ")),
+        };
         ProtocolError::new(Condition::UnsupportedRevision, message)
             .with_data("supported", supported)
             .with_data("requested", &*requested)
+    }
+
+    /// A request of no revision: neither does its metadata name one, nor was one agreed upon before.
+    fn unopened(&self, envelope: &Envelope<'_>) -> ProtocolError {
+        let error = ProtocolError::new(
+            Condition::InvalidMeta,
+            "`initialize` was not sent, and `_meta` does not name a revision",
+        );
+        match self.catalog.revisions.iter().any(|revision| revision.is_modern()) {
+            true => error.with_faults(envelope.params.meta_faults()),
+            false => error,
+        }
     }
 }

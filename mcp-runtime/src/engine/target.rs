@@ -6,7 +6,9 @@ use bytes::Bytes;
 
 use super::answer::unknown_resource;
 use crate::{
-    protocol::{Arguments, Condition, Envelope, Fault, InvalidCursor, Params, ProtocolError, excerpt},
+    protocol::{
+        Arguments, Condition, Envelope, Fault, InvalidCursor, Params, ProtocolError, Revision, excerpt,
+    },
     registry::{
         CatalogItem, CatalogView,
         catalog::{Catalog, Entry, Found, PromptEntry, ToolEntry},
@@ -18,6 +20,10 @@ use crate::{
 pub(super) enum Target<'c, 'b> {
     /// `server/discover`
     Discover,
+    /// `initialize`
+    Initialize,
+    /// `ping`
+    Ping,
     /// A list whose pages are ready.
     List(&'c Pages, Option<&'b str>),
     /// A page of what a caller sees of a list.
@@ -56,13 +62,16 @@ impl<'c, 'b> Target<'c, 'b> {
     /// Finds what a request asks for, in a caller's view. What that hides is answered for as what does not exist.
     pub(super) fn find(
         catalog: &'c Catalog,
+        revision: Revision,
         view: &CatalogView,
         envelope: &'b Envelope<'_>,
     ) -> Result<Self, ProtocolError> {
         let params = &envelope.params;
-        let list = |pages| list(pages, view, envelope);
+        let list = |pages| list(pages, revision, view, envelope);
         match &*envelope.method {
-            "server/discover" => Ok(Self::Discover),
+            "server/discover" if revision.is_modern() => Ok(Self::Discover),
+            "initialize" if !revision.is_modern() => Ok(Self::Initialize),
+            "ping" if !revision.is_modern() => Ok(Self::Ping),
             "tools/list" => list(catalog.tool_pages.as_ref()),
             "prompts/list" => list(catalog.prompt_pages.as_ref()),
             "resources/templates/list" => list(catalog.template_pages.as_ref()),
@@ -106,6 +115,7 @@ fn unknown_method(envelope: &Envelope<'_>) -> ProtocolError {
 
 fn list<'c, 'b>(
     pages: Option<&'c Pages>,
+    revision: Revision,
     view: &CatalogView,
     envelope: &'b Envelope<'_>,
 ) -> Result<Target<'c, 'b>, ProtocolError> {
@@ -114,7 +124,7 @@ fn list<'c, 'b>(
     if view.is_everything() {
         return Ok(Target::List(pages, cursor));
     }
-    pages.page_for(view, cursor).map(Target::Seen).map_err(bad_cursor)
+    pages.page_for(revision, view, cursor).map(Target::Seen).map_err(bad_cursor)
 }
 
 pub(super) fn bad_cursor(_: InvalidCursor) -> ProtocolError {

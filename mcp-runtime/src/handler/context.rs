@@ -63,13 +63,14 @@ impl RequestContext {
         &self.0.parts().caller
     }
 
-    /// What the client calls itself, if it says so.
+    /// What the client calls itself, if it says so: with this request, or where the revision has it say so once, when
+    /// the byte stream was opened. Over HTTP, older revisions leave nothing to know.
     #[must_use]
     pub fn client_info(&self) -> Option<&ClientInfo> {
         self.0.client_info()
     }
 
-    /// What the client can do, as declared with this request.
+    /// What the client can do, as it declares where it says what it is: see [`client_info`](Self::client_info).
     #[must_use]
     pub fn client_capabilities(&self) -> &ClientCapabilities {
         self.0.client_capabilities()

@@ -16,7 +16,7 @@ use super::{
     RequestState, StateMap, WorkGuard,
 };
 use crate::protocol::{
-    ClientCapabilities, ClientInfo, LogLevel, MetaMap, ProgressToken, RequestId, Revision,
+    ClientCapabilities, ClientInfo, Introduction, LogLevel, MetaMap, ProgressToken, RequestId, Revision,
 };
 
 /// What [`FromInvocation`](super::FromInvocation) reads from: everything that is known of the call.
@@ -31,6 +31,8 @@ pub(crate) struct InvocationParts {
     pub request_id: RequestId,
     /// The revision that the request speaks.
     pub revision: Revision,
+    /// What the client said of itself before, in a revision whose requests don't.
+    pub client: Option<Arc<Introduction>>,
     /// The JSON text of the request's `_meta`, or `{}`.
     pub meta: Box<str>,
     /// The endpoint that serves it.
@@ -158,11 +160,23 @@ impl Invocation {
     }
 
     pub(super) fn client_info(&self) -> Option<&ClientInfo> {
-        self.0.client_info.get_or_init(|| self.meta().client_info()).as_ref()
+        match &self.parts().client {
+            Some(client) => client.info.as_ref(),
+            None if self.parts().revision.is_modern() => {
+                self.0.client_info.get_or_init(|| self.meta().client_info()).as_ref()
+            }
+            None => None,
+        }
     }
 
     pub(super) fn client_capabilities(&self) -> &ClientCapabilities {
-        self.0.client_capabilities.get_or_init(|| self.meta().client_capabilities())
+        match &self.parts().client {
+            Some(client) => &client.capabilities,
+            None => self.0.client_capabilities.get_or_init(|| match self.parts().revision.is_modern() {
+                true => self.meta().client_capabilities(),
+                false => ClientCapabilities::default(),
+            }),
+        }
     }
 
     /// The guard is held by whoever drives the handler; here it is only known, so that a context kept by the

@@ -49,7 +49,7 @@ pub use self::{
     state::{Extension, State, StateMap},
 };
 pub(crate) use self::{
-    ask::{Asking, ClientAnswer, ClientChannel, Mode, NextState, Suspension},
+    ask::{Asking, ClientAnswer, ClientChannel, Mode, NextState, Reachable, Suspension},
     error::{OperationFailure, chain},
     invocation::InvocationParts,
 };

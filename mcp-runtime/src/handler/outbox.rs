@@ -220,6 +220,12 @@ impl Outbox {
         Self::end(self.lock());
     }
 
+    /// [`close`](Self::close), and what nobody has taken is dropped: there is no reader any more.
+    pub fn abandon(&self) {
+        self.close();
+        drop(self.take());
+    }
+
     fn end(mut state: MutexGuard<'_, State>) {
         state.closed = true;
         let writers = std::mem::take(&mut state.writers);

@@ -7,6 +7,7 @@ use serde_json::{Map, Value};
 
 use super::json;
 use super::resource::{EmbeddedResource, ResourceContents, ResourceLink};
+use super::revision::Revision;
 
 /// A block of content.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -77,8 +78,9 @@ impl Content {
         self
     }
 
-    /// Appends the block as JSON. What may be large is written by hand, the rest by serde; both agree.
-    pub fn write_json(&self, out: &mut Vec<u8>) {
+    /// Appends the block as JSON, with what a revision knows of it. What may be large is written by hand, the rest by
+    /// serde; both agree.
+    pub fn write_json(&self, revision: Revision, out: &mut Vec<u8>) {
         match self {
             Self::Text(content) => {
                 write_text_member(out, &content.text);
@@ -96,6 +98,10 @@ impl Content {
                 out.extend_from_slice(br#"{"type":"resource","resource":"#);
                 content.resource.write_json(out);
                 write_rest(out, content.annotations.as_ref(), &content.meta);
+            }
+            Self::ResourceLink(link) if !link.icons.is_empty() && !revision.has_icons() => {
+                let link = ResourceLink { icons: Vec::new(), ..link.clone() };
+                json::write_serialized(out, &Self::ResourceLink(link));
             }
             Self::ResourceLink(_) => json::write_serialized(out, self),
         }
@@ -238,12 +244,12 @@ impl PromptMessage {
         Self { role: Role::Assistant, content: content.into() }
     }
 
-    /// Appends the message as JSON.
-    pub fn write_json(&self, out: &mut Vec<u8>) {
+    /// Appends the message as JSON, with what a revision knows of it.
+    pub fn write_json(&self, revision: Revision, out: &mut Vec<u8>) {
         out.extend_from_slice(br#"{"role":"#);
         json::write_serialized(out, &self.role);
         out.extend_from_slice(br#","content":"#);
-        self.content.write_json(out);
+        self.content.write_json(revision, out);
         out.push(b'}');
     }
 }
@@ -279,7 +285,7 @@ mod tests {
 
     fn written(content: &Content) -> Value {
         let mut out = Vec::new();
-        content.write_json(&mut out);
+        content.write_json(Revision::LATEST, &mut out);
         serde_json::from_slice(&out).unwrap()
     }
 
@@ -325,6 +331,20 @@ mod tests {
     }
 
     #[test]
+    fn a_link_has_icons_where_the_revision_has_them() {
+        let mut link = ResourceLink::new("x://a", "a");
+        link.icons.push(super::super::Icon::new("https://example.com/i.png"));
+        let link = Content::link(link);
+        for revision in Revision::ALL {
+            let mut out = Vec::new();
+            link.write_json(revision, &mut out);
+            let value: Value = serde_json::from_slice(&out).unwrap();
+            assert_eq!(value.get("icons").is_some(), revision > Revision::V2025_06_18, "{revision}");
+            assert_eq!((&value["type"], &value["uri"]), (&json!("resource_link"), &json!("x://a")));
+        }
+    }
+
+    #[test]
     fn an_unknown_kind_of_block_is_refused() {
         assert!(serde_json::from_value::<Content>(json!({"type": "video", "data": ""})).is_err());
     }
@@ -335,7 +355,7 @@ mod tests {
             [PromptMessage::user("hello"), PromptMessage::assistant(Content::image([0], "image/png"))]
         {
             let mut out = Vec::new();
-            message.write_json(&mut out);
+            message.write_json(Revision::LATEST, &mut out);
             let value: Value = serde_json::from_slice(&out).unwrap();
             assert_eq!(value, serde_json::to_value(&message).unwrap());
             assert_eq!(serde_json::from_value::<PromptMessage>(value).unwrap(), message);

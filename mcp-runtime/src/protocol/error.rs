@@ -9,6 +9,7 @@ use serde_json::{Map, Value};
 
 use super::id::RequestId;
 use super::json;
+use super::revision::Revision;
 
 /// Why a request is answered with an error instead of a result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -28,8 +29,10 @@ pub enum Condition {
     MissingCapability,
     /// The method is unknown.
     MethodNotFound,
-    /// The tool, prompt, resource or cursor is unknown, or prompt arguments are wrong.
+    /// The tool, prompt or cursor is unknown, or prompt arguments are wrong.
     NotFound,
+    /// The resource is unknown.
+    ResourceNotFound,
     /// A handler's own failure, with its own code.
     Application(i32),
     /// The `Host` or `Origin` is refused.
@@ -57,18 +60,34 @@ pub enum Condition {
 }
 
 impl Condition {
-    /// The JSON-RPC code.
-    pub const fn code(self) -> i32 {
-        self.row().0
+    /// The JSON-RPC code in a revision.
+    pub const fn code(self, revision: Revision) -> i32 {
+        self.row(revision).0
     }
 
-    /// The HTTP status.
-    pub const fn http_status(self) -> u16 {
-        self.row().1
+    /// The HTTP status in a revision.
+    pub const fn http_status(self, revision: Revision) -> u16 {
+        self.row(revision).1
     }
 
-    /// The table of codes and statuses.
-    const fn row(self) -> (i32, u16) {
+    const fn row(self, revision: Revision) -> (i32, u16) {
+        if revision.is_modern() { self.modern_row() } else { self.legacy_row() }
+    }
+
+    /// The table of codes and statuses before 2026-07-28, as far as it differs: whatever a request that was taken comes
+    /// to is a 200, and the codes that came later are not known.
+    const fn legacy_row(self) -> (i32, u16) {
+        match self {
+            Self::InvalidMeta | Self::MissingCapability => (-32602, 200),
+            Self::MethodNotFound => (-32601, 200),
+            Self::ResourceNotFound => (-32002, 200),
+            Self::Deadline | Self::Internal => (-32603, 200),
+            other => other.modern_row(),
+        }
+    }
+
+    /// The table of codes and statuses since 2026-07-28.
+    const fn modern_row(self) -> (i32, u16) {
         match self {
             Self::Parse => (-32700, 400),
             Self::InvalidRequest => (-32600, 400),
@@ -78,7 +97,7 @@ impl Condition {
             Self::MissingCapability => (-32021, 400),
             Self::MethodNotFound => (-32601, 404),
             // A 400 without a modern code would send a client that speaks both eras back to `initialize`.
-            Self::NotFound => (-32602, 200),
+            Self::NotFound | Self::ResourceNotFound => (-32602, 200),
             Self::Application(code) => (code, 200),
             Self::Forbidden => (-32600, 403),
             Self::MethodNotAllowed => (-32600, 405),
@@ -144,15 +163,25 @@ impl fmt::Display for Fault {
 #[derive(Clone, Debug, PartialEq)]
 pub struct ProtocolError {
     condition: Condition,
+    revision: Revision,
     message: Cow<'static, str>,
-    data: Option<Map<String, Value>>,
+    /// Few errors have any: the others need not carry its room.
+    data: Option<Box<Map<String, Value>>>,
     retry_after: Option<Duration>,
 }
 
 impl ProtocolError {
-    /// An error without data.
+    /// An error without data, in the newest revision.
     pub fn new(condition: Condition, message: impl Into<Cow<'static, str>>) -> Self {
-        Self { condition, message: message.into(), data: None, retry_after: None }
+        let (revision, message) = (Revision::LATEST, message.into());
+        Self { condition, revision, message, data: None, retry_after: None }
+    }
+
+    /// The same error with the code and the status of a revision.
+    #[must_use]
+    pub fn in_revision(mut self, revision: Revision) -> Self {
+        self.revision = revision;
+        self
     }
 
     /// Adds `data.faults`: everything found wrong.
@@ -187,6 +216,16 @@ impl ProtocolError {
         self.condition
     }
 
+    /// The JSON-RPC code.
+    pub fn code(&self) -> i32 {
+        self.condition.code(self.revision)
+    }
+
+    /// The HTTP status.
+    pub fn http_status(&self) -> u16 {
+        self.condition.http_status(self.revision)
+    }
+
     /// The text for the client.
     pub fn message(&self) -> &str {
         &self.message
@@ -194,7 +233,7 @@ impl ProtocolError {
 
     /// The members of `data`.
     pub fn data(&self) -> Option<&Map<String, Value>> {
-        self.data.as_ref()
+        self.data.as_deref()
     }
 
     /// How long the client should wait before it tries again.
@@ -211,7 +250,7 @@ impl ProtocolError {
             out.push(b',');
         }
         out.extend_from_slice(br#""error":{"code":"#);
-        json::write_i64(out, self.condition.code().into());
+        json::write_i64(out, self.code().into());
         out.extend_from_slice(br#","message":"#);
         json::write_string(out, &self.message);
         if let Some(data) = &self.data {
@@ -304,6 +343,7 @@ mod tests {
             (UnsupportedRevision, -32022, 400),
             (InvalidMeta, -32602, 400),
             (NotFound, -32602, 200),
+            (ResourceNotFound, -32602, 200),
             (MethodNotFound, -32601, 404),
             (Application(7), 7, 200),
             (InternalOk, -32603, 200),
@@ -318,7 +358,35 @@ mod tests {
             (Overloaded, -32603, 503),
             (Deadline, -32603, 504),
         ] {
-            assert_eq!((condition.code(), condition.http_status()), (code, status), "{condition:?}");
+            let error = ProtocolError::new(condition, "");
+            assert_eq!((error.code(), error.http_status()), (code, status), "{condition:?}");
+        }
+    }
+
+    #[test]
+    fn older_revisions_answer_200_to_what_they_took_and_know_no_later_codes() {
+        use Condition::*;
+        for (condition, code, status) in [
+            (Parse, -32700, 400),
+            (InvalidRequest, -32600, 400),
+            (MissingCapability, -32602, 200),
+            (UnsupportedRevision, -32022, 400),
+            (InvalidMeta, -32602, 200),
+            (NotFound, -32602, 200),
+            (ResourceNotFound, -32002, 200),
+            (MethodNotFound, -32601, 200),
+            (Application(7), 7, 200),
+            (InternalOk, -32603, 200),
+            (Unauthorized, -32600, 401),
+            (RateLimited, -31999, 429),
+            (Internal, -32603, 200),
+            (Overloaded, -32603, 503),
+            (Deadline, -32603, 200),
+        ] {
+            for revision in [Revision::V2025_06_18, Revision::V2025_11_25] {
+                let error = ProtocolError::new(condition, "").in_revision(revision);
+                assert_eq!((error.code(), error.http_status()), (code, status), "{condition:?}");
+            }
         }
     }
 }

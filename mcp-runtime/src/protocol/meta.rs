@@ -72,6 +72,22 @@ impl<'a> Meta<'a> {
         self.text
     }
 
+    /// What of it means something in a request of an older revision: the progress token.
+    pub(crate) fn to_legacy(&self) -> Self {
+        Self { progress_token: self.progress_token.clone(), text: self.text, ..Self::default() }
+    }
+
+    /// Everything that is wrong with the metadata of a request of an older revision.
+    pub(super) fn legacy_faults(&self) -> Vec<Fault> {
+        self.token_faults().into_iter().flatten().collect()
+    }
+
+    fn token_faults(&self) -> [Option<Fault>; 2] {
+        const AT: &str = "/params/_meta/progressToken";
+        let long = || Fault::new(AT, format!("longer than {MAX_TOKEN_BYTES} bytes"));
+        [self.progress_token.optional(AT, "a string or an integer").err(), self.token_is_long.then(long)]
+    }
+
     /// Everything that is wrong with the metadata of a modern request.
     pub fn faults(&self) -> Vec<Fault> {
         const LEVELS: &str = "one of debug, info, notice, warning, error, critical, alert, emergency";
@@ -90,13 +106,7 @@ impl<'a> Meta<'a> {
         check(
             self.client_info.optional("/params/_meta/io.modelcontextprotocol~1clientInfo", "an object").err(),
         );
-        check(self.progress_token.optional("/params/_meta/progressToken", "a string or an integer").err());
-        if self.token_is_long {
-            check(Some(Fault::new(
-                "/params/_meta/progressToken",
-                format!("longer than {MAX_TOKEN_BYTES} bytes"),
-            )));
-        }
+        self.token_faults().into_iter().for_each(&mut check);
         check(self.log_level.optional("/params/_meta/io.modelcontextprotocol~1logLevel", LEVELS).err());
         if let Some(description) = self.description.value() {
             description.faults().into_iter().for_each(check);

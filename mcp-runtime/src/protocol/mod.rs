@@ -11,6 +11,7 @@ mod error;
 mod frame;
 mod headers;
 mod id;
+mod initialize;
 mod input;
 mod json;
 mod listen;
@@ -34,6 +35,7 @@ mod template;
 mod tool_result;
 mod tree;
 mod uri;
+mod wire;
 
 pub use client::{Capabilities, ClientCapabilities, ClientInfo};
 pub use content::{Annotations, AudioContent, Content, ImageContent, PromptMessage, Role, TextContent};
@@ -47,6 +49,7 @@ pub use headers::{
     is_token, is_tool_name, matches_json, plain_value, says_plainly,
 };
 pub use id::{NotAnId, ProgressToken, RequestId};
+pub use initialize::{InitializeParams, Introduction};
 pub use input::{ElicitAction, ElicitResult, InputRequest, Root, RootsResult, write_input_required};
 pub use json::{write_f64, write_i64, write_string, write_u64};
 pub use listen::{
@@ -70,3 +73,4 @@ pub use template::{TemplateError, UriTemplate};
 pub use tool_result::ToolResult;
 pub use tree::{MAX_DEPTH, TreeError, check_tree};
 pub use uri::is_absolute_uri;
+pub use wire::Wire;

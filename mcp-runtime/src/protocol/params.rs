@@ -64,6 +64,14 @@ impl<'a> Params<'a> {
             Err(fault) => std::iter::once(fault).chain(Meta::default().faults()).collect(),
         }
     }
+
+    /// What is wrong with the metadata of a request of an older revision, which need not have any.
+    pub(crate) fn legacy_meta_faults(&self) -> Vec<Fault> {
+        match self.meta.optional("/params/_meta", "an object") {
+            Ok(meta) => meta.map(Meta::legacy_faults).unwrap_or_default(),
+            Err(fault) => vec![fault],
+        }
+    }
 }
 
 impl<'a> Split<'a> for Params<'a> {

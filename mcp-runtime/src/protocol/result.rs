@@ -2,13 +2,13 @@
 
 use std::time::Duration;
 
-use serde_json::{Map, Value};
+use serde_json::Map;
 
 use super::content::PromptMessage;
 use super::id::RequestId;
 use super::json;
-use super::meta::keys;
 use super::resource::ResourceContents;
+use super::wire::Wire;
 
 /// Appends a successful JSON-RPC response; `result` appends the result object.
 pub fn write_response(id: &RequestId, out: &mut Vec<u8>, result: impl FnOnce(&mut Vec<u8>)) {
@@ -17,28 +17,6 @@ pub fn write_response(id: &RequestId, out: &mut Vec<u8>, result: impl FnOnce(&mu
     out.extend_from_slice(br#","result":"#);
     result(out);
     out.push(b'}');
-}
-
-/// Appends a complete result; `members` appends its members, each with a comma before it.
-pub(super) fn write_complete(
-    out: &mut Vec<u8>,
-    server_info: &str,
-    meta: &Map<String, Value>,
-    members: impl FnOnce(&mut Vec<u8>),
-) {
-    out.extend_from_slice(br#"{"resultType":"complete""#);
-    members(out);
-    out.extend_from_slice(br#","_meta":{""#);
-    out.extend_from_slice(keys::SERVER_INFO.as_bytes());
-    out.extend_from_slice(br#"":"#);
-    out.extend_from_slice(server_info.as_bytes());
-    for (key, value) in meta.iter().filter(|(key, _)| *key != keys::SERVER_INFO) {
-        out.push(b',');
-        json::write_string(out, key);
-        out.push(b':');
-        json::write_serialized(out, value);
-    }
-    out.extend_from_slice(b"}}");
 }
 
 /// Who may share a cached result.
@@ -106,13 +84,13 @@ impl ReadResult {
         self
     }
 
-    /// Appends the result object; `server_info` is the JSON text of the server's name and version.
-    pub fn write_result(&self, server_info: &str, out: &mut Vec<u8>) {
-        write_complete(out, server_info, &Map::new(), |out| {
+    /// Appends the result object.
+    pub fn write_result(&self, wire: Wire<'_>, out: &mut Vec<u8>) {
+        wire.write_result(out, &Map::new(), |out| {
             out.extend_from_slice(br#","contents":["#);
             json::write_joined(out, &self.contents, ResourceContents::write_json);
             out.push(b']');
-            self.cache.unwrap_or_default().write_members(out);
+            wire.write_cache(out, self.cache.unwrap_or_default());
         });
     }
 }
@@ -145,15 +123,15 @@ impl PromptResult {
         self
     }
 
-    /// Appends the result object; `server_info` is the JSON text of the server's name and version.
-    pub fn write_result(&self, server_info: &str, out: &mut Vec<u8>) {
-        write_complete(out, server_info, &Map::new(), |out| {
+    /// Appends the result object.
+    pub fn write_result(&self, wire: Wire<'_>, out: &mut Vec<u8>) {
+        wire.write_result(out, &Map::new(), |out| {
             if let Some(description) = &self.description {
                 out.extend_from_slice(br#","description":"#);
                 json::write_string(out, description);
             }
             out.extend_from_slice(br#","messages":["#);
-            json::write_joined(out, &self.messages, PromptMessage::write_json);
+            json::write_joined(out, &self.messages, |message, out| message.write_json(wire.revision(), out));
             out.push(b']');
         });
     }
@@ -174,12 +152,12 @@ impl Completion {
     /// The most values of one answer.
     pub const MAX_VALUES: usize = 100;
 
-    /// Appends the result object; `server_info` is the JSON text of the server's name and version.
-    pub fn write_result(&self, server_info: &str, out: &mut Vec<u8>) {
+    /// Appends the result object.
+    pub fn write_result(&self, wire: Wire<'_>, out: &mut Vec<u8>) {
         let cut = self.values.len() > Self::MAX_VALUES;
         let total = self.total.or(cut.then_some(self.values.len() as u64));
         let has_more = if cut { Some(true) } else { self.has_more };
-        write_complete(out, server_info, &Map::new(), |out| {
+        wire.write_result(out, &Map::new(), |out| {
             out.extend_from_slice(br#","completion":{"values":["#);
             let sent = self.values.iter().take(Self::MAX_VALUES);
             json::write_joined(out, sent, |value, out| json::write_string(out, value));
@@ -211,11 +189,13 @@ impl<T: Into<String>> FromIterator<T> for Completion {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
+    use serde_json::{Value, json};
 
+    use super::super::Revision;
     use super::*;
 
-    const SERVER: &str = r#"{"name":"s","version":"1"}"#;
+    const SERVER: Wire<'_> = Wire::new(Revision::LATEST, r#"{"name":"s","version":"1"}"#);
+    const OLD: Wire<'_> = Wire::new(Revision::V2025_11_25, "");
 
     fn written(write: impl FnOnce(&mut Vec<u8>)) -> Value {
         let mut out = Vec::new();
@@ -244,6 +224,17 @@ mod tests {
         let hint = CacheHint { ttl: Duration::from_micros(1_999_999), scope: CacheScope::Public };
         let result = written(|out| read.clone().with_cache(hint).write_result(SERVER, out));
         assert_eq!((&result["ttlMs"], &result["cacheScope"]), (&json!(1999), &json!("public")));
+    }
+
+    #[test]
+    fn older_results_have_no_cache_hints() {
+        let read = ReadResult::new(ResourceContents::text("x://a", "A")).with_cache(CacheHint::default());
+        let result = json!({"contents": [{"uri": "x://a", "text": "A"}]});
+        assert_eq!(written(|out| read.write_result(OLD, out)), result);
+        let empty = written(|out| PromptResult::default().write_result(OLD, out));
+        assert_eq!(empty, json!({"messages": []}));
+        let completion = written(|out| Completion::default().write_result(OLD, out));
+        assert_eq!(completion, json!({"completion": {"values": []}}));
     }
 
     #[test]

@@ -39,8 +39,18 @@ impl Revision {
     }
 
     /// Whether requests carry their own metadata instead of belonging to a session.
-    pub fn is_modern(self) -> bool {
-        self >= Self::V2026_07_28
+    pub const fn is_modern(self) -> bool {
+        matches!(self, Self::V2026_07_28)
+    }
+
+    /// Whether tools, prompts, resources and servers may have icons; a server also a description and a home page.
+    pub(crate) const fn has_icons(self) -> bool {
+        !matches!(self, Self::V2025_06_18)
+    }
+
+    /// Whether arguments that don't fit a tool are its result, which the model reads, and not an error of the request.
+    pub(crate) const fn tells_models_of_bad_arguments(self) -> bool {
+        !matches!(self, Self::V2025_06_18)
     }
 }
 

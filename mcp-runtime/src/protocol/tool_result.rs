@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use super::content::{self, Content};
 use super::json;
-use super::result::write_complete;
+use super::wire::Wire;
 
 /// What a tool answers: blocks of content, a structured value, or both.
 #[derive(Clone, Debug, Default)]
@@ -97,18 +97,36 @@ impl ToolResult {
         &self.meta
     }
 
-    /// Appends the result object; `server_info` is the JSON text of the server's name and version.
-    pub fn write_result(&self, server_info: &str, out: &mut Vec<u8>) {
-        write_complete(out, server_info, &self.meta, |out| {
+    /// The same with its structured value as text only.
+    #[must_use]
+    pub(crate) fn into_unstructured(mut self) -> Self {
+        if let Some(json) = self.structured.take()
+            && self.content.is_empty()
+        {
+            self.content.push(Content::text(<Box<str>>::from(json)));
+        }
+        self
+    }
+
+    /// Appends the result object. Where the revision has structured values only if they are objects, others are there
+    /// as text.
+    pub fn write_result(&self, wire: Wire<'_>, out: &mut Vec<u8>) {
+        let structured = self
+            .structured
+            .as_deref()
+            .filter(|json| wire.revision().is_modern() || json.get().starts_with('{'));
+        wire.write_result(out, &self.meta, |out| {
             out.extend_from_slice(br#","content":["#);
             match &self.structured {
-                Some(json) if self.content.is_empty() && !self.without_mirror => {
+                Some(json) if self.content.is_empty() && (structured.is_none() || !self.without_mirror) => {
                     content::write_text(out, json.get());
                 }
-                _ => json::write_joined(out, &self.content, Content::write_json),
+                _ => json::write_joined(out, &self.content, |block, out| {
+                    block.write_json(wire.revision(), out)
+                }),
             }
             out.push(b']');
-            if let Some(json) = &self.structured {
+            if let Some(json) = structured {
                 out.extend_from_slice(br#","structuredContent":"#);
                 out.extend_from_slice(json.get().as_bytes());
             }
@@ -123,14 +141,24 @@ impl ToolResult {
 mod tests {
     use serde_json::json;
 
-    use super::super::RequestId;
     use super::super::write_response;
+    use super::super::{RequestId, Revision};
     use super::*;
 
-    fn written(result: &ToolResult) -> Value {
+    const WIRE: Wire<'_> = Wire::new(Revision::LATEST, r#"{"name":"s","version":"1"}"#);
+
+    fn written_for(wire: Wire<'_>, result: &ToolResult) -> Value {
         let mut out = Vec::new();
-        result.write_result(r#"{"name":"s","version":"1"}"#, &mut out);
+        result.write_result(wire, &mut out);
         serde_json::from_slice(&out).unwrap()
+    }
+
+    fn written(result: &ToolResult) -> Value {
+        written_for(WIRE, result)
+    }
+
+    fn old(result: &ToolResult) -> Value {
+        written_for(Wire::new(Revision::V2025_11_25, ""), result)
     }
 
     fn without_meta(result: &ToolResult) -> Value {
@@ -145,7 +173,7 @@ mod tests {
         let result = ToolResult::text("72°F");
         let id = RequestId::from(7);
         write_response(&id, &mut out, |out| {
-            result.write_result(r#"{"name":"s","version":"1"}"#, out);
+            result.write_result(WIRE, out);
         });
         assert_eq!(
             String::from_utf8(out).unwrap(),
@@ -195,6 +223,27 @@ mod tests {
             without_meta(&result),
             json!({"resultType": "complete", "content": [], "structuredContent": 1})
         );
+    }
+
+    #[test]
+    fn older_revisions_have_structured_objects_only() {
+        let object = ToolResult::structured(json!({"a": 1})).unwrap();
+        let text = json!([{"type": "text", "text": "{\"a\":1}"}]);
+        assert_eq!(old(&object), json!({"content": text, "structuredContent": {"a": 1}}));
+        assert_eq!(
+            old(&object.clone().without_mirror()),
+            json!({"content": [], "structuredContent": {"a": 1}})
+        );
+        assert_eq!(old(&object.into_unstructured()), json!({"content": text}));
+
+        let list = ToolResult::structured([1, 2]).unwrap();
+        let text = json!({"content": [{"type": "text", "text": "[1,2]"}]});
+        assert_eq!(old(&list), text);
+        assert_eq!(old(&list.clone().without_mirror()), text, "what is told is not lost");
+        assert_eq!(old(&list.clone().without_mirror().into_unstructured()), text);
+        let said = json!({"content": [{"type": "text", "text": "two"}]});
+        assert_eq!(old(&list.clone().with_content("two")), said);
+        assert_eq!(old(&list.with_content("two").into_unstructured()), said);
     }
 
     #[test]

@@ -11,7 +11,7 @@ use std::{
 };
 
 use bytes::Bytes;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use super::{
     asking::{self, Asks},
@@ -21,17 +21,17 @@ use super::{
     descriptor::ExtraArguments,
     endpoint::{Endpoint, Subscribable},
     fault::BuildFault,
-    lists::{self, Pages, write_list_end},
+    identity,
+    lists::{self, Pages},
     mirror::{MirroredHeader, mirrored_headers},
     operation::{Common, Completed, Resource, Tool},
+    revised,
     schema::{self, Derived},
     view::{CatalogItem, CatalogView},
 };
 use crate::{
     handler::{EndpointInfo, StateMap},
-    protocol::{
-        CacheHint, Capabilities, ChangeKind, ListKind, ReferenceTarget, Revision, UriTemplate, write_string,
-    },
+    protocol::{CacheHint, Capabilities, ChangeKind, ListKind, ReferenceTarget, Revision, UriTemplate},
 };
 
 /// A year is as good as for ever, and clocks can't add much more.
@@ -62,6 +62,8 @@ pub(crate) struct ToolEntry {
     /// The names of arguments for which null counts as absent.
     pub optional: Vec<String>,
     pub output: Option<Validator>,
+    /// Whether older revisions can have its structured content: its schema, if it has one, is that of an object.
+    pub legacy_structure: bool,
 }
 
 /// A served resource or template.
@@ -81,8 +83,12 @@ pub(crate) struct Catalog {
     pub info: Arc<EndpointInfo>,
     /// The JSON of the server's name and version, for every result.
     pub server_info: Arc<str>,
+    /// The revisions that are served, newest first.
     pub revisions: Vec<Revision>,
+    /// The result of `server/discover`.
     pub discover: Bytes,
+    /// The results of `initialize`, of the revisions that have it, newest first.
+    initialize: Vec<(Revision, Bytes)>,
     /// What clients may subscribe to.
     pub changes: Vec<ChangeKind>,
     subscribable: Option<Subscribable>,
@@ -135,7 +141,11 @@ impl Catalog {
         asking::check(endpoint, faults);
         let server_info: Arc<str> =
             json!({ "name": endpoint.name, "version": endpoint.version }).to_string().into();
-        let pages = |kind, items: &[Value]| Pages::new(kind, items, per_page, endpoint.cache, &server_info);
+        let revisions = revisions(endpoint);
+        let pages = |kind, items| {
+            let wire = (&*revisions, Arc::clone(&server_info));
+            Pages::new(kind, items, per_page, endpoint.cache, wire)
+        };
 
         let mut tools = HashMap::new();
         let mut tool_items = Vec::new();
@@ -176,7 +186,6 @@ impl Catalog {
                 }
             }
         }
-        let serves_resources = serves_resources(endpoint);
 
         let mut completions = HashMap::new();
         for completion in &endpoint.completions {
@@ -187,22 +196,26 @@ impl Catalog {
         let resource_list =
             endpoint.resource_lists.first().and_then(|list| entry(&list.common, endpoint.cache, faults));
 
-        let revisions = revisions(endpoint);
-        let prompt_items: Vec<Value> = endpoint.prompts.iter().map(lists::prompt).collect();
+        let prompt_items = endpoint.prompts.iter().map(lists::prompt).collect();
         Self {
             info: Arc::new(EndpointInfo {
                 path: endpoint.path.as_str().into(),
                 name: endpoint.name.as_str().into(),
                 version: endpoint.version.as_str().into(),
             }),
-            discover: discover(endpoint, &revisions),
+            discover: identity::discover(endpoint, &revisions),
+            initialize: legacy(&revisions)
+                .map(|revision| (revision, identity::initialize(endpoint, revision)))
+                .collect(),
             changes: endpoint.changes.clone(),
             subscribable: endpoint.subscribable.clone(),
+            tool_pages: endpoint.serves_tools().then(|| pages(ListKind::Tools, tool_items)),
+            prompt_pages: endpoint.serves_prompts().then(|| pages(ListKind::Prompts, prompt_items)),
+            resource_pages: endpoint.serves_resources().then(|| pages(ListKind::Resources, resource_items)),
+            template_pages: endpoint
+                .serves_resources()
+                .then(|| pages(ListKind::ResourceTemplates, template_items)),
             revisions,
-            tool_pages: serves_tools(endpoint).then(|| pages(ListKind::Tools, &tool_items)),
-            prompt_pages: serves_prompts(endpoint).then(|| pages(ListKind::Prompts, &prompt_items)),
-            resource_pages: serves_resources.then(|| pages(ListKind::Resources, &resource_items)),
-            template_pages: serves_resources.then(|| pages(ListKind::ResourceTemplates, &template_items)),
             tools,
             prompts,
             resources,
@@ -292,6 +305,16 @@ impl Catalog {
         !self.completions.is_empty()
     }
 
+    /// The newest revision of those that `initialize` opens, if one is served.
+    pub(crate) fn newest_legacy(&self) -> Option<Revision> {
+        self.initialize.first().map(|(revision, _)| *revision)
+    }
+
+    /// The result of `initialize` in a revision that it opens.
+    pub(crate) fn initialize(&self, revision: Revision) -> Option<&Bytes> {
+        self.initialize.iter().find(|(served, _)| *served == revision).map(|(_, result)| result)
+    }
+
     /// The names of all revisions that are served, newest first.
     pub(crate) fn revision_names(&self) -> Vec<&'static str> {
         self.revisions.iter().map(|revision| revision.as_str()).collect()
@@ -300,13 +323,14 @@ impl Catalog {
 
 /// The revisions that an endpoint serves, newest first.
 fn revisions(endpoint: &Endpoint) -> Vec<Revision> {
-    let mut revisions = endpoint.revisions.clone();
-    if revisions.is_empty() {
-        revisions = check::SERVED.to_vec();
-    }
+    let mut revisions = endpoint.revisions.clone().unwrap_or_else(|| Revision::ALL.to_vec());
     revisions.sort_unstable_by(|left, right| right.cmp(left));
     revisions.dedup();
     revisions
+}
+
+fn legacy(revisions: &[Revision]) -> impl Iterator<Item = Revision> {
+    revisions.iter().copied().filter(|revision| !revision.is_modern())
 }
 
 fn entry(common: &Common, cache: CacheHint, faults: &mut Vec<BuildFault>) -> Option<Entry> {
@@ -374,70 +398,8 @@ fn tool_entry(tool: &Tool, endpoint: &Endpoint) -> Result<(ToolEntry, Value), Bu
             .transpose()
             .map_err(fault)?
             .flatten(),
+        legacy_structure: output.as_ref().is_none_or(|derived| revised::is_object(&derived.schema)),
     };
     let output = output.as_ref().map(|derived| &derived.schema);
     Ok((served, lists::tool(&tool.common, tool.hints, &input, output)))
-}
-
-fn serves_tools(endpoint: &Endpoint) -> bool {
-    !endpoint.tools.is_empty() || endpoint.changes.contains(&ChangeKind::Tools)
-}
-
-fn serves_prompts(endpoint: &Endpoint) -> bool {
-    !endpoint.prompts.is_empty() || endpoint.changes.contains(&ChangeKind::Prompts)
-}
-
-fn serves_resources(endpoint: &Endpoint) -> bool {
-    !endpoint.resources.is_empty()
-        || !endpoint.resource_lists.is_empty()
-        || endpoint.changes.iter().any(|kind| matches!(kind, ChangeKind::Resources | ChangeKind::Updates))
-}
-
-/// The result of `server/discover`.
-fn discover(endpoint: &Endpoint, revisions: &[Revision]) -> Bytes {
-    let mut capabilities = Map::new();
-    let mut declare = |name: &str, served: bool, flags: &[(&str, ChangeKind)]| {
-        if served {
-            let flags = flags.iter().filter(|(_, kind)| endpoint.changes.contains(kind));
-            let flags: Map<String, Value> =
-                flags.map(|(flag, _)| ((*flag).to_owned(), true.into())).collect();
-            capabilities.insert(name.to_owned(), flags.into());
-        }
-    };
-    declare("tools", serves_tools(endpoint), &[("listChanged", ChangeKind::Tools)]);
-    declare("prompts", serves_prompts(endpoint), &[("listChanged", ChangeKind::Prompts)]);
-    let of_resources = [("subscribe", ChangeKind::Updates), ("listChanged", ChangeKind::Resources)];
-    declare("resources", serves_resources(endpoint), &of_resources);
-    declare("completions", !endpoint.completions.is_empty(), &[]);
-    declare("logging", endpoint.operations().any(|common| common.needs().uses_logging()), &[]);
-    let names: Vec<&str> = revisions.iter().map(|revision| revision.as_str()).collect();
-
-    let mut out = Vec::new();
-    out.extend_from_slice(br#"{"resultType":"complete","supportedVersions":"#);
-    out.extend_from_slice(json!(names).to_string().as_bytes());
-    out.extend_from_slice(br#","capabilities":"#);
-    out.extend_from_slice(Value::from(capabilities).to_string().as_bytes());
-    if let Some(instructions) = &endpoint.instructions {
-        out.extend_from_slice(br#","instructions":"#);
-        write_string(&mut out, instructions);
-    }
-    write_list_end(&mut out, None, endpoint.cache, &implementation(endpoint).to_string());
-    out.into()
-}
-
-/// All that the server says of itself.
-fn implementation(endpoint: &Endpoint) -> Value {
-    let mut info = json!({ "name": endpoint.name, "version": endpoint.version });
-    let mut set = |key: &str, value: &Option<String>| {
-        if let Some(value) = value {
-            info[key] = value.as_str().into();
-        }
-    };
-    set("title", &endpoint.title);
-    set("description", &endpoint.description);
-    set("websiteUrl", &endpoint.website_url);
-    if !endpoint.icons.is_empty() {
-        info["icons"] = json!(endpoint.icons);
-    }
-    info
 }

@@ -12,9 +12,6 @@ use crate::{
     protocol::{Revision, UriTemplate, is_absolute_uri, is_tool_name},
 };
 
-/// The revisions that this version of the framework serves.
-pub(crate) const SERVED: [Revision; 1] = [Revision::V2026_07_28];
-
 /// The most templates of one endpoint; each read may have to try them all.
 const MOST_TEMPLATES: usize = 256;
 
@@ -75,14 +72,11 @@ fn identity(endpoint: &Endpoint, faults: &mut Vec<BuildFault>) {
     if let Some(url) = endpoint.website_url.as_deref().filter(|url| !is_absolute_uri(url)) {
         faults.push(BuildFault::at(&endpoint.place, format!("`website_url` is not absolute: `{url}`")));
     }
-    for revision in endpoint.revisions.iter().filter(|revision| !SERVED.contains(revision)) {
-        let served: Vec<&str> = SERVED.iter().map(|revision| revision.as_str()).collect();
+    if endpoint.revisions.as_ref().is_some_and(Vec::is_empty) {
+        let known = Revision::ALL.map(Revision::as_str).join(", ");
         faults.push(BuildFault::at(
             &endpoint.place,
-            format!(
-                "revision {revision} is not served by this version of the framework; there is {}",
-                served.join(", ")
-            ),
+            format!("the endpoint serves no revision: leave `revisions` out, or name some of {known}"),
         ));
     }
 }

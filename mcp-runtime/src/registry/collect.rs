@@ -142,7 +142,7 @@ fn from_declared(descriptor: &EndpointDescriptor) -> Endpoint {
         website_url: owned(descriptor.website_url),
         instructions: owned(descriptor.instructions),
         icons: descriptor.icons.iter().copied().map(Icon::from).collect(),
-        revisions: descriptor.revisions.to_vec(),
+        revisions: (!descriptor.revisions.is_empty()).then(|| descriptor.revisions.to_vec()),
         cache: descriptor.cache.map(cache_hint).unwrap_or_default(),
         extra_arguments: descriptor.extra_arguments.unwrap_or_default(),
         changes: descriptor.changes.to_vec(),

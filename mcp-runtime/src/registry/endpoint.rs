@@ -42,7 +42,8 @@ pub struct Endpoint {
     pub(crate) website_url: Option<String>,
     pub(crate) instructions: Option<String>,
     pub(crate) icons: Vec<Icon>,
-    pub(crate) revisions: Vec<Revision>,
+    /// `None` for all.
+    pub(crate) revisions: Option<Vec<Revision>>,
     pub(crate) cache: CacheHint,
     pub(crate) extra_arguments: ExtraArguments,
     pub(crate) changes: Vec<ChangeKind>,
@@ -99,7 +100,7 @@ impl Endpoint {
             website_url: None,
             instructions: None,
             icons: Vec::new(),
-            revisions: Vec::new(),
+            revisions: None,
             cache: CacheHint::default(),
             extra_arguments: ExtraArguments::default(),
             changes: Vec::new(),
@@ -162,10 +163,13 @@ impl Endpoint {
         self
     }
 
-    /// Serves these revisions only.
+    /// Serves these revisions only; otherwise, all that are known.
+    ///
+    /// Those before 2026-07-28 are served without sessions: requests can be made, and their progress is told, but
+    /// there are no subscriptions and no log messages.
     #[must_use]
     pub fn revisions(mut self, revisions: impl IntoIterator<Item = Revision>) -> Self {
-        self.revisions = revisions.into_iter().collect();
+        self.revisions = Some(revisions.into_iter().collect());
         self
     }
 
@@ -247,6 +251,20 @@ impl Endpoint {
     /// Whether it was made by hand, and says that its lists change: then there may be nothing to begin with.
     pub(super) fn may_be_filled_later(&self) -> bool {
         self.id.is_none() && self.changes.iter().any(|kind| ChangeKind::LISTS.contains(kind))
+    }
+
+    pub(super) fn serves_tools(&self) -> bool {
+        !self.tools.is_empty() || self.changes.contains(&ChangeKind::Tools)
+    }
+
+    pub(super) fn serves_prompts(&self) -> bool {
+        !self.prompts.is_empty() || self.changes.contains(&ChangeKind::Prompts)
+    }
+
+    pub(super) fn serves_resources(&self) -> bool {
+        !self.resources.is_empty()
+            || !self.resource_lists.is_empty()
+            || self.changes.iter().any(|kind| matches!(kind, ChangeKind::Resources | ChangeKind::Updates))
     }
 
     pub(super) fn is_empty(&self) -> bool {

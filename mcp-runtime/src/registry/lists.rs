@@ -1,66 +1,92 @@
 //! List results, made once: bytes to which only an id is added.
 
-use std::hash::{Hash, Hasher};
+use std::{
+    hash::{Hash, Hasher},
+    sync::Arc,
+};
 
 use bytes::Bytes;
 use serde_json::{Map, Value, json};
 
 use super::{
     operation::{Common, Prompt, PromptArgument, Resource, ToolHints},
+    revised,
     view::{CatalogItem, CatalogView},
 };
-use crate::protocol::{CacheHint, Cursor, InvalidCursor, ListKind, write_string};
+use crate::protocol::{CacheHint, Cursor, InvalidCursor, ListKind, Revision, Wire, write_string};
 
-/// A list result in pages.
+/// A list result in pages, for each revision that is served.
 #[derive(Clone, Debug)]
 pub struct Pages {
     kind: ListKind,
     per_page: usize,
-    pages: Vec<Bytes>,
-    /// The items, for those who see only some of them.
-    items: Vec<Item>,
-    server_info: Box<str>,
+    /// What the items are called: names or URIs.
+    keys: Vec<Box<str>>,
+    /// Newest first.
+    forms: Vec<Form>,
+    server_info: Arc<str>,
 }
 
-/// What is listed: its name or URI, and its JSON.
+/// A list as one revision has it.
 #[derive(Clone, Debug)]
-struct Item {
-    key: Box<str>,
-    json: Box<str>,
+struct Form {
+    revision: Revision,
+    pages: Vec<Bytes>,
+    /// The JSON of the items, for those who see only some of them. Revisions that agree on all of them share it.
+    items: Arc<[Box<str>]>,
 }
 
 impl Pages {
-    /// Splits `items` into pages, and writes the result object of each.
+    /// Splits `items` into pages, and writes the result object of each, for all `revisions`, newest first.
     pub(super) fn new(
         kind: ListKind,
-        items: &[Value],
+        items: Vec<Value>,
         per_page: usize,
         cache: CacheHint,
-        server_info: &str,
+        (revisions, server_info): (&[Revision], Arc<str>),
     ) -> Self {
-        let per_page = per_page.max(1);
-        let items: Vec<Item> = items.iter().map(|item| Item::new(kind, item)).collect();
-        let mut pages: Vec<Bytes> = Vec::new();
-        // An empty list has one page as well.
-        for start in (0..items.len().max(1)).step_by(per_page) {
-            let end = items.len().min(start + per_page);
-            let next = (end < items.len()).then(|| Cursor::encode(end, kind));
-            let listed = items[start..end].iter();
-            pages.push(page(member(kind), listed, next.as_deref(), cache, server_info));
+        let keys = items.iter().map(|item| key(kind, item)).collect();
+        let mut pages = Self {
+            kind,
+            per_page: per_page.max(1),
+            keys,
+            forms: Vec::with_capacity(revisions.len()),
+            server_info,
+        };
+        let mut items = items;
+        for &revision in revisions {
+            items.iter_mut().for_each(|item| revised::item(item, revision));
+            pages.add_form(revision, &items, cache);
         }
-        Self { kind, per_page, pages, items, server_info: server_info.into() }
+        pages
+    }
+
+    fn add_form(&mut self, revision: Revision, items: &[Value], cache: CacheHint) {
+        let items: Arc<[Box<str>]> = items.iter().map(|item| item.to_string().into()).collect();
+        let items = match self.forms.last() {
+            Some(newer) if newer.items == items => Arc::clone(&newer.items),
+            _ => items,
+        };
+        let mut pages = Vec::new();
+        // An empty list has one page as well.
+        for start in (0..items.len().max(1)).step_by(self.per_page) {
+            let end = items.len().min(start + self.per_page);
+            let next = (end < items.len()).then(|| Cursor::encode(end, self.kind));
+            pages.push(self.write(revision, items[start..end].iter(), next.as_deref(), cache));
+        }
+        self.forms.push(Form { revision, pages, items });
     }
 
     /// The page that a cursor asks for; the first one without.
     ///
     /// # Errors
     /// [`InvalidCursor`] for what is no cursor of this list, or points behind its end.
-    pub fn page(&self, cursor: Option<&str>) -> Result<&Bytes, InvalidCursor> {
+    pub(crate) fn page(&self, revision: Revision, cursor: Option<&str>) -> Result<&Bytes, InvalidCursor> {
         let position = cursor.map_or(Ok(0), |cursor| Cursor::decode(cursor, self.kind))?;
         if position % self.per_page != 0 {
             return Err(InvalidCursor);
         }
-        self.pages.get(position / self.per_page).ok_or(InvalidCursor)
+        self.form(revision)?.pages.get(position / self.per_page).ok_or(InvalidCursor)
     }
 
     /// The page that a cursor asks for, of what somebody sees. A cursor counts what is hidden, too, so that it stays
@@ -68,44 +94,73 @@ impl Pages {
     ///
     /// # Errors
     /// As [`page`](Self::page).
-    pub(crate) fn page_for(&self, view: &CatalogView, cursor: Option<&str>) -> Result<Bytes, InvalidCursor> {
+    pub(crate) fn page_for(
+        &self,
+        revision: Revision,
+        view: &CatalogView,
+        cursor: Option<&str>,
+    ) -> Result<Bytes, InvalidCursor> {
         let start = cursor.map_or(Ok(0), |cursor| Cursor::decode(cursor, self.kind))?;
-        if cursor.is_some() && start >= self.items.len() {
+        if cursor.is_some() && start >= self.keys.len() {
             return Err(InvalidCursor);
         }
-        let mut seen = (start..).zip(&self.items[start..]).filter(|(_, item)| item.is_in(view, self.kind));
-        let listed: Vec<&Item> = seen.by_ref().take(self.per_page).map(|(_, item)| item).collect();
-        let next = seen.next().map(|(at, _)| Cursor::encode(at, self.kind));
-        let (member, listed) = (member(self.kind), listed.into_iter());
-        Ok(page(member, listed, next.as_deref(), CacheHint::default(), &self.server_info))
+        let items = &self.form(revision)?.items;
+        let mut seen = (start..items.len()).filter(|&at| self.is_in(view, at));
+        let listed: Vec<&Box<str>> = seen.by_ref().take(self.per_page).map(|at| &items[at]).collect();
+        let next = seen.next().map(|at| Cursor::encode(at, self.kind));
+        Ok(self.write(revision, listed.into_iter(), next.as_deref(), CacheHint::default()))
     }
 
-    /// A short form of what somebody sees of it.
+    /// A short form of what somebody sees of it. The newest form tells most.
     pub(super) fn digest(&self, view: &CatalogView, state: &mut impl Hasher) {
-        for item in self.items.iter().filter(|item| item.is_in(view, self.kind)) {
-            item.json.hash(state);
+        let items = self.forms.first().into_iter().flat_map(|form| form.items.iter().enumerate());
+        for (_, json) in items.filter(|&(at, _)| self.is_in(view, at)) {
+            json.hash(state);
         }
+    }
+
+    /// Requests of a revision that is not served were refused.
+    fn form(&self, revision: Revision) -> Result<&Form, InvalidCursor> {
+        self.forms.iter().find(|form| form.revision == revision).ok_or(InvalidCursor)
+    }
+
+    fn is_in(&self, view: &CatalogView, at: usize) -> bool {
+        let Some(key) = self.keys.get(at) else { return false };
+        view.has(match self.kind {
+            ListKind::Tools => CatalogItem::Tool(key),
+            ListKind::Prompts => CatalogItem::Prompt(key),
+            ListKind::Resources | ListKind::ResourceTemplates => CatalogItem::Resource(key),
+        })
+    }
+
+    fn write<'i>(
+        &self,
+        revision: Revision,
+        items: impl Iterator<Item = &'i Box<str>>,
+        next: Option<&str>,
+        cache: CacheHint,
+    ) -> Bytes {
+        let mut out = Vec::new();
+        write_list(&mut out, Wire::new(revision, &self.server_info), member(self.kind), next, cache, |out| {
+            for (at, item) in items.enumerate() {
+                if at > 0 {
+                    out.push(b',');
+                }
+                out.extend_from_slice(item.as_bytes());
+            }
+        });
+        out.into()
     }
 }
 
-impl Item {
-    fn new(kind: ListKind, item: &Value) -> Self {
-        let key = match kind {
-            ListKind::Tools | ListKind::Prompts => "name",
-            ListKind::Resources => "uri",
-            ListKind::ResourceTemplates => "uriTemplate",
-        };
-        let key = item.get(key).and_then(Value::as_str).unwrap_or_default();
-        Self { key: key.into(), json: item.to_string().into() }
-    }
-
-    fn is_in(&self, view: &CatalogView, kind: ListKind) -> bool {
-        view.has(match kind {
-            ListKind::Tools => CatalogItem::Tool(&self.key),
-            ListKind::Prompts => CatalogItem::Prompt(&self.key),
-            ListKind::Resources | ListKind::ResourceTemplates => CatalogItem::Resource(&self.key),
-        })
-    }
+/// What an item is called.
+fn key(kind: ListKind, item: &Value) -> Box<str> {
+    let key = match kind {
+        ListKind::Tools | ListKind::Prompts => "name",
+        ListKind::Resources => "uri",
+        ListKind::ResourceTemplates => "uriTemplate",
+    };
+    item.get(key).and_then(Value::as_str).unwrap_or_default().into()
 }
 
 const fn member(kind: ListKind) -> &'static str {
@@ -117,38 +172,27 @@ const fn member(kind: ListKind) -> &'static str {
     }
 }
 
-fn page<'i>(
+/// Appends a list result; `items` appends what is listed, with commas between.
+pub(crate) fn write_list(
+    out: &mut Vec<u8>,
+    wire: Wire<'_>,
     member: &str,
-    items: impl Iterator<Item = &'i Item>,
     next: Option<&str>,
     cache: CacheHint,
-    server_info: &str,
-) -> Bytes {
-    let mut out = Vec::new();
-    out.extend_from_slice(br#"{"resultType":"complete","#);
-    write_string(&mut out, member);
-    out.extend_from_slice(b":[");
-    for (at, item) in items.enumerate() {
-        if at > 0 {
-            out.push(b',');
+    items: impl FnOnce(&mut Vec<u8>),
+) {
+    wire.write_result(out, &Map::new(), |out| {
+        out.push(b',');
+        write_string(out, member);
+        out.extend_from_slice(b":[");
+        items(out);
+        out.push(b']');
+        if let Some(next) = next {
+            out.extend_from_slice(br#","nextCursor":"#);
+            write_string(out, next);
         }
-        out.extend_from_slice(item.json.as_bytes());
-    }
-    out.push(b']');
-    write_list_end(&mut out, next, cache, server_info);
-    out.into()
-}
-
-/// What follows the items of a list result: the next page, the caching hints, the server's name.
-pub(crate) fn write_list_end(out: &mut Vec<u8>, next: Option<&str>, cache: CacheHint, server_info: &str) {
-    if let Some(next) = next {
-        out.extend_from_slice(br#","nextCursor":"#);
-        write_string(out, next);
-    }
-    cache.write_members(out);
-    out.extend_from_slice(br#","_meta":{"io.modelcontextprotocol/serverInfo":"#);
-    out.extend_from_slice(server_info.as_bytes());
-    out.extend_from_slice(b"}}");
+        wire.write_cache(out, cache);
+    });
 }
 
 /// What all listed items share: name, title, description, icons.
@@ -227,16 +271,29 @@ mod tests {
 
     fn pages(count: usize, per_page: usize) -> Pages {
         let items: Vec<Value> = (0..count).map(|n| json!({ "name": format!("n{n}") })).collect();
-        Pages::new(ListKind::Tools, &items, per_page, CacheHint::default(), r#"{"name":"t","version":"1"}"#)
+        let revisions = [Revision::V2026_07_28, Revision::V2025_06_18];
+        let wire = (&revisions[..], r#"{"name":"t","version":"1"}"#.into());
+        Pages::new(ListKind::Tools, items, per_page, CacheHint::default(), wire)
     }
 
-    fn walk(pages: &Pages) -> Vec<String> {
+    fn walk(pages: &Pages, revision: Revision) -> Vec<String> {
         let (mut names, mut cursor) = (Vec::new(), None);
         loop {
-            let page: Value = serde_json::from_slice(pages.page(cursor.as_deref()).unwrap()).unwrap();
-            assert_eq!(page["resultType"], "complete");
-            assert_eq!((&page["ttlMs"], &page["cacheScope"]), (&json!(0), &json!("private")));
-            assert_eq!(page["_meta"]["io.modelcontextprotocol/serverInfo"]["name"], "t");
+            let page: Value =
+                serde_json::from_slice(pages.page(revision, cursor.as_deref()).unwrap()).unwrap();
+            let members: Vec<&String> = page
+                .as_object()
+                .unwrap()
+                .keys()
+                .filter(|key| *key != "nextCursor" && *key != "tools")
+                .collect();
+            if revision.is_modern() {
+                assert_eq!(page["resultType"], "complete");
+                assert_eq!((&page["ttlMs"], &page["cacheScope"]), (&json!(0), &json!("private")));
+                assert_eq!(page["_meta"]["io.modelcontextprotocol/serverInfo"]["name"], "t");
+            } else {
+                assert!(members.is_empty(), "{page}");
+            }
             names.extend(page["tools"].as_array().unwrap().iter().map(|tool| tool["name"].to_string()));
             cursor = page["nextCursor"].as_str().map(str::to_owned);
             if cursor.is_none() {
@@ -248,19 +305,23 @@ mod tests {
     #[test]
     fn pages_follow_each_other_without_gap_or_overlap() {
         for (count, per_page) in [(0, 5), (1, 1), (5, 5), (6, 5), (10, 5), (11, 3)] {
-            let names = walk(&pages(count, per_page));
+            let pages = pages(count, per_page);
             let expected: Vec<String> = (0..count).map(|n| format!("\"n{n}\"")).collect();
-            assert_eq!(names, expected, "{count} in pages of {per_page}");
+            for revision in [Revision::V2026_07_28, Revision::V2025_06_18] {
+                assert_eq!(walk(&pages, revision), expected, "{count} in pages of {per_page}");
+            }
+            assert!(Arc::ptr_eq(&pages.forms[0].items, &pages.forms[1].items), "both have the same items");
         }
     }
 
     #[test]
     fn a_foreign_cursor_is_refused() {
         let pages = pages(10, 5);
-        assert!(pages.page(Some(&Cursor::encode(5, ListKind::Tools))).is_ok());
-        assert!(pages.page(Some(&Cursor::encode(5, ListKind::Prompts))).is_err());
-        assert!(pages.page(Some(&Cursor::encode(3, ListKind::Tools))).is_err());
-        assert!(pages.page(Some(&Cursor::encode(10, ListKind::Tools))).is_err());
-        assert!(pages.page(Some("")).is_err());
+        let page = |cursor: Option<&str>| pages.page(Revision::LATEST, cursor);
+        assert!(page(Some(&Cursor::encode(5, ListKind::Tools))).is_ok());
+        assert!(page(Some(&Cursor::encode(5, ListKind::Prompts))).is_err());
+        assert!(page(Some(&Cursor::encode(3, ListKind::Tools))).is_err());
+        assert!(page(Some(&Cursor::encode(10, ListKind::Tools))).is_err());
+        assert!(page(Some("")).is_err());
     }
 }

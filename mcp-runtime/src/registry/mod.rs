@@ -9,10 +9,12 @@ mod constraints;
 mod descriptor;
 mod endpoint;
 mod fault;
+mod identity;
 mod keywords;
 pub(crate) mod lists;
 mod mirror;
 mod operation;
+mod revised;
 mod schema;
 mod view;
 

@@ -1,8 +1,17 @@
 //! What a test answers when the server asks.
 
-use std::collections::HashMap;
+use std::{
+    collections::HashMap,
+    future::ready,
+    sync::{Mutex, PoisonError},
+};
 
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value, json, value::to_raw_value};
+
+use crate::{
+    handler::{ClientAnswer, ClientChannel},
+    protocol::{Condition, InputRequest, ProtocolError},
+};
 
 /// The answers of a call, by the keys that the server asks under.
 #[derive(Clone, Debug, Default)]
@@ -28,13 +37,34 @@ impl Answers {
         if !asked.keys().all(|key| self.0.contains_key(key)) {
             return None;
         }
-        let mut responses = Map::new();
-        for (key, request) in asked {
-            let given = self.0.get_mut(key)?;
-            let next = if given.len() > 1 { given.remove(0) } else { given.first()?.clone() };
-            responses.insert(key.clone(), next.result(request));
-        }
-        Some(responses)
+        asked.iter().map(|(key, request)| Some((key.clone(), self.next(key)?.result(request)))).collect()
+    }
+
+    fn next(&mut self, key: &str) -> Option<Given> {
+        let given = self.0.get_mut(key)?;
+        if given.len() > 1 { Some(given.remove(0)) } else { given.first().cloned() }
+    }
+}
+
+/// The answers of a client that is asked while the handler waits, in an older revision.
+pub(super) struct LiveAnswers(Mutex<Answers>);
+
+impl LiveAnswers {
+    pub(super) fn new(answers: Answers) -> Self {
+        Self(Mutex::new(answers))
+    }
+}
+
+impl ClientChannel for LiveAnswers {
+    fn request<'c>(&'c self, key: &'c str, request: &'c InputRequest) -> ClientAnswer<'c> {
+        let given = self.0.lock().unwrap_or_else(PoisonError::into_inner).next(key);
+        let mut asked = Vec::new();
+        request.write_json(&mut asked);
+        let result = given.map(|given| given.result(&serde_json::from_slice(&asked).unwrap_or_default()));
+        let answer = result.as_ref().and_then(|result| to_raw_value(result).ok());
+        let unanswered =
+            || ProtocolError::new(Condition::Internal, format!("the test does not answer `{key}`"));
+        Box::pin(ready(answer.ok_or_else(unanswered)))
     }
 }
 

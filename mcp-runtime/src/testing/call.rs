@@ -6,13 +6,13 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use super::{
-    answers::{Answers, Given},
+    answers::{Answers, Given, LiveAnswers},
     client::{Ids, Profile},
     error::RpcError,
     response::{Answered, CompletionResponse, PromptResponse, Response, ToolResponse},
     running::Running,
 };
-use crate::{engine::Engine, protocol::keys, transport::in_process::Exchange};
+use crate::{engine::Engine, handler::Reachable, protocol::keys, transport::in_process::Exchange};
 
 /// A request in the making: awaiting it makes the request, and returns a `T`.
 ///
@@ -59,7 +59,7 @@ macro_rules! profile_setters {
         /// Sets a value of `_meta`.
         $(#[$attribute])*
         pub fn meta(mut self, key: &str, value: impl Into<serde_json::Value>) -> Self {
-            self.profile.meta.insert(key.to_owned(), value.into());
+            self.profile.set(key, value.into());
             self
         }
 
@@ -190,15 +190,18 @@ impl Call<Response> {
     }
 
     pub(super) fn begin(&self) -> Exchange {
-        let (mut params, profile) = (self.params.clone(), self.profile.clone());
+        let (mut params, mut profile) = (self.params.clone(), self.profile.clone());
+        profile.extensions.insert(Reachable(Arc::new(LiveAnswers::new(self.answers.clone()))));
         let meta = params.entry("_meta").or_insert_with(|| json!({}));
         if let Value::Object(meta) = meta {
-            for (key, value) in profile.meta {
-                meta.entry(key).or_insert(value);
+            for (key, value) in &profile.meta {
+                if profile.handshake.sends(key) {
+                    meta.entry(key.clone()).or_insert_with(|| value.clone());
+                }
             }
         }
         let message = json!({ "jsonrpc": "2.0", "id": self.id, "method": self.method, "params": params });
-        Exchange::begin(Arc::clone(&self.engine), message.to_string().into(), profile.extensions)
+        profile.handshake.exchange(Arc::clone(&self.engine), &profile, &self.method, &message)
     }
 }
 

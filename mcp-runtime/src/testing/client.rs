@@ -12,6 +12,7 @@ use serde_json::{Map, Value, json};
 use super::{
     call::{Call, profile_setters},
     error::RpcError,
+    handshake::Handshake,
     listening::Listen,
     response::{CompletionResponse, PromptResponse, ReadResponse, Response, ToolResponse},
     running::parse,
@@ -20,7 +21,6 @@ use crate::{
     engine::Live,
     protocol::{Revision, keys},
     server::McpServer,
-    transport::in_process::Exchange,
 };
 
 /// A client of one endpoint, in the process; see the [module](super) for how it is used.
@@ -51,6 +51,17 @@ impl Ids {
 pub(super) struct Profile {
     pub(super) meta: Map<String, Value>,
     pub(super) extensions: Extensions,
+    pub(super) handshake: Handshake,
+}
+
+impl Profile {
+    /// Sets a value of `_meta`. Who says something else of itself begins anew.
+    pub(super) fn set(&mut self, key: &str, value: Value) {
+        if matches!(key, keys::CLIENT_INFO | keys::CLIENT_CAPABILITIES) {
+            self.handshake = self.handshake.anew();
+        }
+        self.meta.insert(key.to_owned(), value);
+    }
 }
 
 impl Client {
@@ -85,12 +96,24 @@ impl Client {
             (keys::PROTOCOL_VERSION.to_owned(), Revision::LATEST.as_str().into()),
             (keys::CLIENT_CAPABILITIES.to_owned(), json!({})),
         ];
-        let profile = Profile { meta: Map::from_iter(meta), extensions: Extensions::new() };
+        let (extensions, handshake) = (Extensions::new(), Handshake::default());
+        let profile = Profile { meta: Map::from_iter(meta), extensions, handshake };
         Self { endpoint, ids: Ids::default(), profile }
             .client_info("mcp-runtime-testing", env!("CARGO_PKG_VERSION"))
     }
 
     profile_setters!(#[must_use]);
+
+    /// Speaks a revision.
+    ///
+    /// In one before 2026-07-28 the client sends `initialize` before its first request, and what it says of itself
+    /// there, instead of with each request. If the server refuses that, its error is the answer to the request; if it
+    /// answers with another revision, the request panics. Asking for log messages has no effect.
+    #[must_use]
+    pub fn revision(mut self, revision: Revision) -> Self {
+        self.profile.handshake = Handshake::new(revision);
+        self.meta(keys::PROTOCOL_VERSION, revision.as_str())
+    }
 
     /// Calls a tool.
     pub fn call(&self, tool: &str) -> Call<ToolResponse> {
@@ -200,8 +223,8 @@ impl Client {
     /// # Panics
     /// If the server sends what is not JSON.
     pub async fn raw(&self, message: impl Into<Vec<u8>>) -> Vec<Value> {
-        let mut exchange =
-            Exchange::begin(self.endpoint.now(), message.into(), self.profile.extensions.clone());
+        let Profile { extensions, handshake, .. } = &self.profile;
+        let mut exchange = handshake.raw(self.endpoint.now(), message.into(), extensions.clone());
         let mut messages = Vec::new();
         while let Some(lines) = exchange.lines().await {
             messages.extend(parse(&lines));

@@ -48,6 +48,9 @@
 //! # }
 //! ```
 //!
+//! Requests speak the newest revision. [`Client::revision`] speaks an older one, as clients do that begin with
+//! `initialize`.
+//!
 //! A handler that asks its client ([`Ask`](crate::handler::Ask)) is answered by the call: the client makes the request
 //! again for each round, as the specification says.
 //!
@@ -66,6 +69,7 @@ mod answers;
 mod call;
 mod client;
 mod error;
+mod handshake;
 mod listening;
 mod response;
 mod running;

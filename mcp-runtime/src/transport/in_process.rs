@@ -1,12 +1,16 @@
 //! Calls within the process: the engine without a byte stream.
 
-use std::{future::poll_fn, panic::resume_unwind, sync::Arc};
+use std::{
+    future::{poll_fn, ready},
+    panic::resume_unwind,
+    sync::Arc,
+};
 
 use http::Extensions;
 use tokio::{task::JoinHandle, time::Instant};
 
 use crate::{
-    engine::{CallStream, Channel, Engine, Incoming, Reply},
+    engine::{CallStream, Channel, Conversation, Engine, Incoming, Reply},
     handler::{CancellationReason, CancellationToken},
     subscription::Subscription,
 };
@@ -30,11 +34,30 @@ enum State {
 
 impl Exchange {
     /// Hands a message over; the engine starts on it whether it is waited for or not.
-    pub(crate) fn begin(engine: Arc<Engine>, message: Vec<u8>, extensions: Extensions) -> Self {
+    pub(crate) fn begin(
+        engine: Arc<Engine>,
+        message: Vec<u8>,
+        extensions: Extensions,
+        conversation: Arc<Conversation>,
+    ) -> Self {
+        Self::begin_after(ready(None), engine, message, extensions, conversation)
+    }
+
+    /// [`begin`](Self::begin) when something else is done, unless that comes to a reply.
+    pub(crate) fn begin_after(
+        first: impl Future<Output = Option<Reply>> + Send + 'static,
+        engine: Arc<Engine>,
+        message: Vec<u8>,
+        extensions: Extensions,
+        conversation: Arc<Conversation>,
+    ) -> Self {
         let token = CancellationToken::new();
         let (arrived, kept) = (Instant::now(), token.clone());
         let asked = tokio::spawn(async move {
-            let channel = Channel::Lines { extensions };
+            if let Some(reply) = first.await {
+                return reply;
+            }
+            let channel = Channel::Lines { extensions, conversation };
             engine.handle(Incoming { body: &message, arrived, token, channel }).await
         });
         Self { token: kept, state: State::Asked(asked) }

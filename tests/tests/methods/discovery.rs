@@ -37,7 +37,7 @@ async fn a_server_says_who_it_is_and_which_revisions_it_speaks() {
     );
     let result = discovered(&local).await;
     assert_eq!(result["resultType"], "complete");
-    assert_eq!(result["supportedVersions"], json!(["2026-07-28"]));
+    assert_eq!(result["supportedVersions"], json!(["2026-07-28", "2025-11-25", "2025-06-18"]));
     assert_eq!(result["instructions"], "Call a \"tool\".");
     assert_eq!(
         result["_meta"]["io.modelcontextprotocol/serverInfo"],

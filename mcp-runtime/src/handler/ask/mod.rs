@@ -17,7 +17,7 @@ use serde_json::{
 
 use self::pass::Begun;
 pub(crate) use self::{
-    channel::{ClientAnswer, ClientChannel},
+    channel::{ClientAnswer, ClientChannel, Reachable},
     pass::{Asking, Mode, NextState, Suspension},
 };
 pub use self::{
@@ -234,7 +234,7 @@ impl Ask {
                         return answer;
                     }
                 }
-                Begun::Ask(channel) => match channel.request(request).await {
+                Begun::Ask(Reachable(client)) => match client.request(key, request).await {
                     Ok(answer) => {
                         if let Some(answer) = read(&answer) {
                             return answer;

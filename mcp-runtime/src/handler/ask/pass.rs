@@ -2,7 +2,7 @@
 
 use std::{
     collections::{BTreeMap, HashSet},
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{Mutex, MutexGuard, PoisonError},
     task::{Context, Poll, Waker},
 };
 
@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use sha2::{Digest, Sha256};
 
-use super::channel::ClientChannel;
+use super::channel::Reachable;
 use crate::protocol::{Capabilities, InputRequest, ProtocolError};
 
 /// The most that one pass may ask for: a person has to answer it all.
@@ -27,7 +27,7 @@ pub(crate) enum Mode {
     /// In rounds, with a state of the application's own; `None` on the first.
     OwnState(Option<Box<str>>),
     /// At once, while the handler waits.
-    Live(Arc<dyn ClientChannel>),
+    Live(Reachable),
 }
 
 /// What a handler and whoever runs it share about asking.
@@ -118,7 +118,7 @@ pub(super) enum Begun {
     /// There is an answer; if it can be read, it counts.
     Answer(Box<RawValue>),
     /// The client is asked at once.
-    Ask(Arc<dyn ClientChannel>),
+    Ask(Reachable),
     /// Whoever runs the handler takes over.
     Suspended,
 }
@@ -294,8 +294,8 @@ impl Pass {
             };
             return self.fail(Failure::Missing(missing));
         }
-        if let Mode::Live(channel) = mode {
-            return Begun::Ask(Arc::clone(channel));
+        if let Mode::Live(client) = mode {
+            return Begun::Ask(client.clone());
         }
         if self.asked.len() == MOST_ASKS {
             return self.fail(Failure::Broken(format!("asked more than {MOST_ASKS} questions at once")));

@@ -101,7 +101,7 @@ impl HttpService {
         }
         match check(policy, parts) {
             Ok(()) => Ok(engine),
-            Err(error) => Err(refuse(error.condition().http_status(), &error).into()),
+            Err(error) => Err(refuse(error.http_status(), &error).into()),
         }
     }
 }

@@ -189,7 +189,7 @@ impl<Io: AsyncRead + AsyncWrite + Unpin> Future for Relay<Io> {
 
 #[cfg(test)]
 mod tests {
-    use std::{task::Waker, time::Duration};
+    use std::{sync::Arc, task::Waker, time::Duration};
 
     use http::Extensions;
     use serde_json::json;
@@ -254,7 +254,7 @@ mod tests {
             body: message.as_bytes(),
             arrived: Instant::now(),
             token: CancellationToken::new(),
-            channel: Channel::Lines { extensions: Extensions::new() },
+            channel: Channel::Lines { extensions: Extensions::new(), conversation: Arc::default() },
         };
         let Reply::Subscription(subscription) = server.endpoints[0].now().handle(incoming).await else {
             panic!("no subscription");

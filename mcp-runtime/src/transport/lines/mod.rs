@@ -5,6 +5,7 @@
 
 mod in_flight;
 mod input;
+mod opening;
 mod output;
 #[cfg(test)]
 mod tests;
@@ -31,10 +32,11 @@ use tokio::{
 use self::{
     in_flight::{InFlight, Ticket},
     input::{Line, Lines},
+    opening::Opening,
     output::Outgoing,
 };
 use crate::{
-    engine::{Answer, Channel, Engine, Incoming, Live, Phase, Reply},
+    engine::{Answer, Channel, Conversation, Engine, Incoming, Live, Phase, Reply},
     handler::{CancellationReason, CancellationToken, Framing},
     protocol::{Condition, Envelope, ProtocolError, RequestId, write_cancelled},
     subscription::{EndReason, Subscription},
@@ -58,7 +60,15 @@ where
     let (limits, lifecycle) = (&engine.shared.limits, &engine.shared.lifecycle);
     let (outgoing, queue) = mpsc::channel(QUEUE);
     let reading = watch::Sender::new(true);
-    let mut session = Session { live, outgoing, in_flight: Arc::default(), tasks: JoinSet::new(), reading };
+    let mut session = Session {
+        live,
+        outgoing,
+        in_flight: Arc::default(),
+        opening: Arc::default(),
+        conversation: Arc::default(),
+        tasks: JoinSet::new(),
+        reading,
+    };
     let mut writing = pin!(output::write(output, queue, limits.write_timeout));
     let mut stopped = pin!(lifecycle.reached(Phase::Stopped));
     // Kept to the end: a client whose input closes might not wait for its answers.
@@ -92,6 +102,8 @@ where
 struct Session<'e> {
     live: &'e Live,
     in_flight: Arc<InFlight>,
+    opening: Arc<Opening>,
+    conversation: Arc<Conversation>,
     tasks: JoinSet<()>,
     outgoing: mpsc::Sender<Outgoing>,
     /// Whether the input may bring more.
@@ -134,6 +146,8 @@ impl Session<'_> {
             engine: self.live.now(),
             token: CancellationToken::new(),
             in_flight: Arc::clone(&self.in_flight),
+            opening: Arc::clone(&self.opening),
+            conversation: Arc::clone(&self.conversation),
             outgoing: self.outgoing.clone(),
             reading: self.reading.subscribe(),
         };
@@ -162,6 +176,8 @@ struct Exchange {
     engine: Arc<Engine>,
     token: CancellationToken,
     in_flight: Arc<InFlight>,
+    opening: Arc<Opening>,
+    conversation: Arc<Conversation>,
     outgoing: mpsc::Sender<Outgoing>,
     reading: watch::Receiver<bool>,
 }
@@ -190,16 +206,24 @@ impl Exchange {
             let error = ProtocolError::new(Condition::InvalidRequest, "a request with this id is in flight");
             return self.refuse(&error, Some(id)).await;
         };
+        let opens = (envelope.method == "initialize").then(|| self.opening.begin());
         // From here on it runs on a task of its own, beside the others.
         yield_now().await;
+        if opens.is_none() {
+            self.opening.done().await;
+        }
         let incoming = Incoming {
             body: &line,
             arrived,
             token: self.token.clone(),
-            channel: Channel::Lines { extensions: Extensions::new() },
+            channel: Channel::Lines {
+                extensions: Extensions::new(),
+                conversation: Arc::clone(&self.conversation),
+            },
         };
         let answered = async {
             let reply = begun(self.engine.handle_parsed(&envelope, incoming), starting).await;
+            drop(opens);
             self.send_reply(reply, ticket).await;
         };
         tokio::select! {
