@@ -2,6 +2,7 @@
 
 mod building;
 mod capabilities;
+mod live;
 mod rounds;
 mod state;
 mod wire;

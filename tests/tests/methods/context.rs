@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use mcp_runtime::{McpServer, prelude::*, registry::Capabilities};
+use mcp_runtime::{McpServer, prelude::*};
 use mcp_tests::{CAPABILITIES, CLIENT_INFO, Local, Message, endpoint, seconds};
 use serde_json::{Value, json};
 
@@ -241,18 +241,22 @@ async fn any_operation_may_require_capabilities() {
 }
 
 #[tokio::test]
-async fn either_mode_of_elicitation_will_do() {
-    let elicitation = Capabilities { elicitation: true, ..Capabilities::default() };
-    let tool = Tool::new("tell").requires(elicitation).handler(async || "asked");
-    let local = serving(endpoint().tool(tool));
-    for (declared, fits) in [
-        (json!({}), true),
-        (json!({ "form": {} }), true),
-        (json!({ "url": {} }), true),
-        (Value::Null, false),
-        (json!(true), false),
+async fn a_form_and_a_url_are_two_capabilities() {
+    let serving = |requires| serving(endpoint().tool(Tool::new("tell").requires(requires).handler(async || "asked")));
+    let forms = serving(Capabilities { elicitation: true, ..Capabilities::NONE });
+    let urls = serving(Capabilities { elicitation_url: true, ..Capabilities::NONE });
+    for (declared, form, url) in [
+        (json!({}), true, false),
+        (json!({ "form": {} }), true, false),
+        (json!({ "url": {} }), false, true),
+        (json!({ "form": {}, "url": {} }), true, true),
+        (Value::Null, false, false),
+        (json!(true), false, false),
     ] {
-        let reply = local.send(&ask().meta(CAPABILITIES, json!({ "elicitation": declared }))).await;
-        assert_eq!(reply.status == 200, fits, "{declared}: {reply:?}");
+        let message = ask().meta(CAPABILITIES, json!({ "elicitation": declared }));
+        for (local, fits) in [(&forms, form), (&urls, url)] {
+            let reply = local.send(&message).await;
+            assert_eq!(reply.status == 200, fits, "{declared}: {reply:?}");
+        }
     }
 }
