@@ -23,7 +23,8 @@ async fn the_handler_waits_and_runs_once() {
         async move {
             ask.keep(&"kept")?;
             let guest = ask.elicit::<Guest>("guest", "Who?").await;
-            let (consent, roots) = tokio::join!(ask.elicit::<Consent>("consent", "Sure?"), ask.roots("roots"));
+            let (consent, roots) =
+                tokio::join!(ask.elicit::<Consent>("consent", "Sure?"), ask.roots("roots"));
             let kept: Option<String> = ask.kept();
             Ok::<_, ToolError>(format!("{guest:?} {consent:?} {} {kept:?} {}", roots.len(), ask.round()))
         }

@@ -242,7 +242,8 @@ async fn any_operation_may_require_capabilities() {
 
 #[tokio::test]
 async fn a_form_and_a_url_are_two_capabilities() {
-    let serving = |requires| serving(endpoint().tool(Tool::new("tell").requires(requires).handler(async || "asked")));
+    let serving =
+        |requires| serving(endpoint().tool(Tool::new("tell").requires(requires).handler(async || "asked")));
     let forms = serving(Capabilities { elicitation: true, ..Capabilities::NONE });
     let urls = serving(Capabilities { elicitation_url: true, ..Capabilities::NONE });
     for (declared, form, url) in [
