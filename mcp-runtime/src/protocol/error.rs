@@ -165,7 +165,7 @@ pub struct ProtocolError {
     condition: Condition,
     revision: Revision,
     message: Cow<'static, str>,
-    data: Option<Map<String, Value>>,
+    data: Option<Box<Map<String, Value>>>,
     retry_after: Option<Duration>,
 }
 
@@ -232,7 +232,7 @@ impl ProtocolError {
 
     /// The members of `data`.
     pub fn data(&self) -> Option<&Map<String, Value>> {
-        self.data.as_ref()
+        self.data.as_deref()
     }
 
     /// How long the client should wait before it tries again.

@@ -8,20 +8,20 @@ use super::result::CacheHint;
 use super::revision::Revision;
 
 /// What results are written for: a revision, and the server's name and version, which each modern result repeats.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Wire<'s> {
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Wire {
     revision: Revision,
-    server_info: &'s str,
+    server_info: Box<str>,
 }
 
-impl<'s> Wire<'s> {
+impl Wire {
     /// The form of a revision; `server_info` is the JSON text of the server's name and version.
-    pub const fn new(revision: Revision, server_info: &'s str) -> Self {
-        Self { revision, server_info }
+    pub fn new(revision: Revision, server_info: impl Into<Box<str>>) -> Self {
+        Self { revision, server_info: server_info.into() }
     }
 
     /// The revision.
-    pub const fn revision(self) -> Revision {
+    pub const fn revision(&self) -> Revision {
         self.revision
     }
 
@@ -30,7 +30,7 @@ impl<'s> Wire<'s> {
     ///
     /// Only modern results say that they are complete, and whose they are.
     pub(crate) fn write_result(
-        self,
+        &self,
         out: &mut Vec<u8>,
         meta: &Map<String, Value>,
         members: impl FnOnce(&mut Vec<u8>),
@@ -52,7 +52,7 @@ impl<'s> Wire<'s> {
     }
 
     /// Appends the members of a cache hint, each with a comma before it, where the revision has them.
-    pub(crate) fn write_cache(self, out: &mut Vec<u8>, hint: CacheHint) {
+    pub(crate) fn write_cache(&self, out: &mut Vec<u8>, hint: CacheHint) {
         if self.revision.is_modern() {
             hint.write_members(out);
         }

@@ -125,7 +125,7 @@ impl<T: Answered> Call<T> {
         }
         let message =
             json!({ "jsonrpc": "2.0", "id": self.id, "method": self.method, "params": self.params });
-        self.profile.handshake.exchange(self.engine, &self.profile, &self.method, message)
+        self.profile.handshake.exchange(self.engine, &self.profile, &self.method, &message)
     }
 
     fn argument(mut self, place: &[&str], name: &str, value: Value) -> Self {

@@ -49,7 +49,7 @@ impl Handshake {
         engine: Arc<Engine>,
         profile: &Profile,
         method: &str,
-        message: Value,
+        message: &Value,
     ) -> Exchange {
         let (message, extensions) = (message.to_string().into_bytes(), profile.extensions.clone());
         match self.revision {
