@@ -8,13 +8,10 @@ use super::panic::Panic;
 use crate::{
     handler::{HandlerError, OperationError, OperationFailure, Output, ToolError, chain},
     protocol::{
-        CacheHint, Condition, ProtocolError, RequestId, Revision, ToolResult, Wire, excerpt, write_response,
+        CacheHint, Condition, ProtocolError, RequestId, ToolResult, Wire, excerpt, write_response,
         write_string,
     },
-    registry::{
-        catalog::{Catalog, ToolEntry},
-        lists::write_list,
-    },
+    registry::{catalog::ToolEntry, lists::write_list},
 };
 
 /// An answer on its way: the message, and what HTTP adds to it.
@@ -80,8 +77,7 @@ impl Kind {
 /// All that is needed to answer once the handler has ended.
 pub(crate) struct Answerer {
     pub id: RequestId,
-    pub revision: Revision,
-    pub catalog: Arc<Catalog>,
+    pub wire: Arc<Wire>,
     pub kind: Kind,
     /// The handler and its place in the sources, for the log.
     pub handler: Arc<str>,
@@ -107,19 +103,15 @@ impl Answerer {
 
     /// An error instead of the handler's own answer.
     pub(crate) fn refuse(&self, error: ProtocolError) -> Answer {
-        Answer::error(&error.in_revision(self.revision), Some(&self.id))
+        Answer::error(&error.in_revision(self.wire.revision()), Some(&self.id))
     }
 
     pub(super) fn internal(&self) -> Answer {
         self.refuse(ProtocolError::new(Condition::Internal, "internal error"))
     }
 
-    fn wire(&self) -> Wire<'_> {
-        Wire::new(self.revision, &self.catalog.server_info)
-    }
-
     fn output(&self, output: Output, asked: bool) -> Answer {
-        let wire = self.wire();
+        let (wire, revision) = (&*self.wire, self.wire.revision());
         let mut message = Vec::with_capacity(256);
         match (&self.kind, output) {
             (Kind::Tool(tool), Output::Tool(mut result)) => {
@@ -127,7 +119,7 @@ impl Answerer {
                     tracing::error!(handler = %self.handler, broken, "a tool broke its output schema");
                     return self.internal();
                 }
-                if !self.revision.is_modern() && !tool.legacy_structure {
+                if !revision.is_modern() && !tool.legacy_structure {
                     result = result.into_unstructured();
                 }
                 write_response(&self.id, &mut message, |out| result.write_result(wire, out));
@@ -150,7 +142,7 @@ impl Answerer {
                 write_response(&self.id, &mut message, |out| result.write_result(wire, out));
             }
             (Kind::Page { cache }, Output::Page(mut page)) => {
-                if !self.revision.has_icons() {
+                if !revision.has_icons() {
                     page.resources.iter_mut().for_each(|resource| resource.icons.clear());
                 }
                 let mut items = Vec::new();
@@ -183,7 +175,7 @@ impl Answerer {
     /// A tool's result that did not come from its handler.
     pub(crate) fn tool_result(&self, result: &ToolResult) -> Answer {
         let mut message = Vec::with_capacity(256);
-        write_response(&self.id, &mut message, |out| result.write_result(self.wire(), out));
+        write_response(&self.id, &mut message, |out| result.write_result(&self.wire, out));
         Answer::ok(message)
     }
 

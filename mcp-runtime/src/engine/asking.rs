@@ -163,7 +163,7 @@ fn input_required(answerer: &Answerer, requests: &[(String, InputRequest)], stat
     let mut message = Vec::with_capacity(512);
     let requests = requests.iter().map(|(key, request)| (key.as_str(), request));
     write_response(&answerer.id, &mut message, |out| {
-        write_input_required(requests, state, &answerer.catalog.server_info, out);
+        write_input_required(requests, state, &answerer.wire, out);
     });
     Answer::ok(message)
 }

@@ -229,7 +229,7 @@ impl Work {
     /// Whether the handler goes on when nobody reads its stream any more. Over HTTP an older revision does not take a
     /// disconnect for a cancellation (specification of 2025-11-25: `basic/transports`).
     fn outlives_client(&self, outbox: &Outbox) -> bool {
-        !self.answerer.revision.is_modern() && outbox.framing() == Framing::SSE
+        !self.answerer.wire.revision().is_modern() && outbox.framing() == Framing::SSE
     }
 
     /// Signals the handler, and makes the answer that its client gets instead.

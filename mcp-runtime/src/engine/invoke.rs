@@ -21,7 +21,7 @@ use crate::{
         ArgumentReader, Asking, CancellationToken, HandlerFuture, Invocation, InvocationParts, Outbox,
         Target as Addressed, WorkGuard,
     },
-    protocol::{Arguments, Capabilities, Condition, Envelope, Fault, ProtocolError, Wire, write_response},
+    protocol::{Arguments, Capabilities, Condition, Envelope, Fault, ProtocolError, write_response},
     registry::catalog::{Entry, ToolEntry},
 };
 
@@ -69,7 +69,7 @@ impl Engine {
             return Err(error.with_faults(faults).into());
         }
         let result = bad_arguments(&entry.name, &faults);
-        let wire = Wire::new(request.revision, &self.catalog.server_info);
+        let wire = self.catalog.wire(request.revision);
         let mut message = Vec::new();
         write_response(request.id, &mut message, |out| result.write_result(wire, out));
         Ok(Started::Answered(Reply::Answer(Answer::ok(message))))
@@ -112,8 +112,7 @@ impl Engine {
         let tool = matches!(kind, Kind::Tool(_)).then(|| Arc::clone(&entry.name));
         let answerer = Answerer {
             id: request.id.clone(),
-            revision: request.revision,
-            catalog: Arc::clone(&self.catalog),
+            wire: Arc::clone(self.catalog.wire(request.revision)),
             kind,
             handler: Arc::clone(&entry.place),
         };

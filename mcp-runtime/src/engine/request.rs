@@ -18,7 +18,7 @@ use crate::{
     handler::{ArgumentReader, Caller, CancellationToken, Framing},
     protocol::{
         Arguments, CacheHint, Condition, Envelope, EnvelopeError, Fault, Introduction, Meta, ProtocolError,
-        RequestId, Revision, Wire, write_response,
+        RequestId, Revision, write_response,
     },
     registry::CatalogView,
 };
@@ -263,7 +263,7 @@ impl Engine {
             Target::Completion(None, _) => {
                 let mut message = Vec::new();
                 let nothing = crate::protocol::Completion::default();
-                let wire = Wire::new(request.revision, &self.catalog.server_info);
+                let wire = self.catalog.wire(request.revision);
                 write_response(request.id, &mut message, |out| nothing.write_result(wire, out));
                 Ok(Started::Answered(Reply::Answer(Answer::ok(message))))
             }

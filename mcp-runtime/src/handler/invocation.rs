@@ -80,20 +80,14 @@ pub enum Target {
 struct Inner {
     parts: InvocationParts,
     meta: OnceLock<MetaMap>,
-    client_info: OnceLock<Option<ClientInfo>>,
-    client_capabilities: OnceLock<ClientCapabilities>,
+    /// What the client says of itself with the request. Few ask, so it takes little room until then.
+    client: OnceLock<Box<Introduction>>,
     work: OnceLock<Weak<dyn Send + Sync>>,
 }
 
 impl Invocation {
     pub(crate) fn new(parts: InvocationParts) -> Self {
-        Self(Arc::new(Inner {
-            parts,
-            meta: OnceLock::new(),
-            client_info: OnceLock::new(),
-            client_capabilities: OnceLock::new(),
-            work: OnceLock::new(),
-        }))
+        Self(Arc::new(Inner { parts, meta: OnceLock::new(), client: OnceLock::new(), work: OnceLock::new() }))
     }
 
     /// The request's metadata, which a handler can take as a parameter.
@@ -160,21 +154,20 @@ impl Invocation {
     }
 
     pub(super) fn client_info(&self) -> Option<&ClientInfo> {
-        match &self.parts().client {
-            Some(client) => client.info.as_ref(),
-            None if self.parts().revision.is_modern() => {
-                self.0.client_info.get_or_init(|| self.meta().client_info()).as_ref()
-            }
-            None => None,
-        }
+        self.client().info.as_ref()
     }
 
     pub(super) fn client_capabilities(&self) -> &ClientCapabilities {
-        match &self.parts().client {
-            Some(client) => &client.capabilities,
-            None => self.0.client_capabilities.get_or_init(|| match self.parts().revision.is_modern() {
-                true => self.meta().client_capabilities(),
-                false => ClientCapabilities::default(),
+        &self.client().capabilities
+    }
+
+    fn client(&self) -> &Introduction {
+        let parts = self.parts();
+        match &parts.client {
+            Some(client) => client,
+            None => self.0.client.get_or_init(|| match parts.revision.is_modern() {
+                true => Box::new(self.meta().introduction()),
+                false => Box::default(),
             }),
         }
     }

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use super::{json as text, meta::keys, sampling::Sampling};
+use super::{json as text, sampling::Sampling, wire::Wire};
 
 /// A request of the server to its client.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -65,34 +65,30 @@ impl InputRequest {
     }
 }
 
-/// Appends the result that asks for input; `server_info` is the JSON text of the server's name and version.
+/// Appends the result that asks for input.
 ///
 /// There is at least one request or a state, or the client could not go on.
 pub fn write_input_required<'r>(
     requests: impl ExactSizeIterator<Item = (&'r str, &'r InputRequest)>,
     state: Option<&str>,
-    server_info: &str,
+    wire: &Wire,
     out: &mut Vec<u8>,
 ) {
-    out.extend_from_slice(br#"{"resultType":"input_required""#);
-    if requests.len() > 0 {
-        out.extend_from_slice(br#","inputRequests":{"#);
-        text::write_joined(out, requests, |(key, request), out| {
-            text::write_string(out, key);
-            out.push(b':');
-            request.write_json(out);
-        });
-        out.push(b'}');
-    }
-    if let Some(state) = state {
-        out.extend_from_slice(br#","requestState":"#);
-        text::write_string(out, state);
-    }
-    out.extend_from_slice(br#","_meta":{""#);
-    out.extend_from_slice(keys::SERVER_INFO.as_bytes());
-    out.extend_from_slice(br#"":"#);
-    out.extend_from_slice(server_info.as_bytes());
-    out.extend_from_slice(b"}}");
+    wire.write_input_required(out, |out| {
+        if requests.len() > 0 {
+            out.extend_from_slice(br#","inputRequests":{"#);
+            text::write_joined(out, requests, |(key, request), out| {
+                text::write_string(out, key);
+                out.push(b':');
+                request.write_json(out);
+            });
+            out.push(b'}');
+        }
+        if let Some(state) = state {
+            out.extend_from_slice(br#","requestState":"#);
+            text::write_string(out, state);
+        }
+    });
 }
 
 /// What a person did with an elicitation.
@@ -137,12 +133,13 @@ pub struct Root {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use super::{super::revision::Revision, *};
 
     fn written(requests: &[(&str, InputRequest)], state: Option<&str>) -> Value {
         let mut out = Vec::new();
         let requests = requests.iter().map(|(key, request)| (*key, request));
-        write_input_required(requests, state, r#"{"name":"s","version":"1"}"#, &mut out);
+        let wire = Wire::new(Revision::LATEST, r#"{"name":"s","version":"1"}"#);
+        write_input_required(requests, state, &wire, &mut out);
         serde_json::from_slice(&out).unwrap()
     }
 

@@ -7,6 +7,7 @@ use serde_json::{Map, Value};
 use super::client::{ClientCapabilities, ClientInfo};
 use super::error::Fault;
 use super::id::ProgressToken;
+use super::initialize::Introduction;
 use super::log::LogLevel;
 use super::member::Member;
 use super::raw::Raw;
@@ -79,13 +80,17 @@ impl<'a> Meta<'a> {
 
     /// Everything that is wrong with the metadata of a request of an older revision.
     pub(super) fn legacy_faults(&self) -> Vec<Fault> {
-        self.token_faults().into_iter().flatten().collect()
+        let mut faults = Vec::new();
+        self.check_token(|fault| faults.extend(fault));
+        faults
     }
 
-    fn token_faults(&self) -> [Option<Fault>; 2] {
+    fn check_token(&self, mut check: impl FnMut(Option<Fault>)) {
         const AT: &str = "/params/_meta/progressToken";
-        let long = || Fault::new(AT, format!("longer than {MAX_TOKEN_BYTES} bytes"));
-        [self.progress_token.optional(AT, "a string or an integer").err(), self.token_is_long.then(long)]
+        check(self.progress_token.optional(AT, "a string or an integer").err());
+        if self.token_is_long {
+            check(Some(Fault::new(AT, format!("longer than {MAX_TOKEN_BYTES} bytes"))));
+        }
     }
 
     /// Everything that is wrong with the metadata of a modern request.
@@ -106,7 +111,7 @@ impl<'a> Meta<'a> {
         check(
             self.client_info.optional("/params/_meta/io.modelcontextprotocol~1clientInfo", "an object").err(),
         );
-        self.token_faults().into_iter().for_each(&mut check);
+        self.check_token(&mut check);
         check(self.log_level.optional("/params/_meta/io.modelcontextprotocol~1logLevel", LEVELS).err());
         if let Some(description) = self.description.value() {
             description.faults().into_iter().for_each(check);
@@ -195,6 +200,11 @@ impl MetaMap {
     /// What the client can do; nothing, if it doesn't say.
     pub fn client_capabilities(&self) -> ClientCapabilities {
         self.get(keys::CLIENT_CAPABILITIES).cloned().unwrap_or_default().into()
+    }
+
+    /// What a modern client says of itself.
+    pub(crate) fn introduction(&self) -> Introduction {
+        Introduction { info: self.client_info(), capabilities: self.client_capabilities() }
     }
 
     /// The trace that the request belongs to.

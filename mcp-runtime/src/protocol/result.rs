@@ -85,7 +85,7 @@ impl ReadResult {
     }
 
     /// Appends the result object.
-    pub fn write_result(&self, wire: Wire<'_>, out: &mut Vec<u8>) {
+    pub fn write_result(&self, wire: &Wire, out: &mut Vec<u8>) {
         wire.write_result(out, &Map::new(), |out| {
             out.extend_from_slice(br#","contents":["#);
             json::write_joined(out, &self.contents, ResourceContents::write_json);
@@ -124,7 +124,7 @@ impl PromptResult {
     }
 
     /// Appends the result object.
-    pub fn write_result(&self, wire: Wire<'_>, out: &mut Vec<u8>) {
+    pub fn write_result(&self, wire: &Wire, out: &mut Vec<u8>) {
         wire.write_result(out, &Map::new(), |out| {
             if let Some(description) = &self.description {
                 out.extend_from_slice(br#","description":"#);
@@ -153,7 +153,7 @@ impl Completion {
     pub const MAX_VALUES: usize = 100;
 
     /// Appends the result object.
-    pub fn write_result(&self, wire: Wire<'_>, out: &mut Vec<u8>) {
+    pub fn write_result(&self, wire: &Wire, out: &mut Vec<u8>) {
         let cut = self.values.len() > Self::MAX_VALUES;
         let total = self.total.or(cut.then_some(self.values.len() as u64));
         let has_more = if cut { Some(true) } else { self.has_more };
@@ -194,8 +194,13 @@ mod tests {
     use super::super::Revision;
     use super::*;
 
-    const SERVER: Wire<'_> = Wire::new(Revision::LATEST, r#"{"name":"s","version":"1"}"#);
-    const OLD: Wire<'_> = Wire::new(Revision::V2025_11_25, "");
+    fn server() -> Wire {
+        Wire::new(Revision::LATEST, r#"{"name":"s","version":"1"}"#)
+    }
+
+    fn old() -> Wire {
+        Wire::new(Revision::V2025_11_25, "")
+    }
 
     fn written(write: impl FnOnce(&mut Vec<u8>)) -> Value {
         let mut out = Vec::new();
@@ -220,9 +225,9 @@ mod tests {
             "resultType": "complete", "contents": [{"uri": "x://a", "text": "A"}],
             "ttlMs": 0, "cacheScope": "private", "_meta": meta(),
         });
-        assert_eq!(written(|out| read.write_result(SERVER, out)), result);
+        assert_eq!(written(|out| read.write_result(&server(), out)), result);
         let hint = CacheHint { ttl: Duration::from_micros(1_999_999), scope: CacheScope::Public };
-        let result = written(|out| read.clone().with_cache(hint).write_result(SERVER, out));
+        let result = written(|out| read.clone().with_cache(hint).write_result(&server(), out));
         assert_eq!((&result["ttlMs"], &result["cacheScope"]), (&json!(1999), &json!("public")));
     }
 
@@ -230,17 +235,17 @@ mod tests {
     fn older_results_have_no_cache_hints() {
         let read = ReadResult::new(ResourceContents::text("x://a", "A")).with_cache(CacheHint::default());
         let result = json!({"contents": [{"uri": "x://a", "text": "A"}]});
-        assert_eq!(written(|out| read.write_result(OLD, out)), result);
-        let empty = written(|out| PromptResult::default().write_result(OLD, out));
+        assert_eq!(written(|out| read.write_result(&old(), out)), result);
+        let empty = written(|out| PromptResult::default().write_result(&old(), out));
         assert_eq!(empty, json!({"messages": []}));
-        let completion = written(|out| Completion::default().write_result(OLD, out));
+        let completion = written(|out| Completion::default().write_result(&old(), out));
         assert_eq!(completion, json!({"completion": {"values": []}}));
     }
 
     #[test]
     fn an_endless_time_to_live_stays_an_exact_number() {
         let hint = CacheHint { ttl: Duration::MAX, scope: CacheScope::Private };
-        let result = written(|out| ReadResult::default().with_cache(hint).write_result(SERVER, out));
+        let result = written(|out| ReadResult::default().with_cache(hint).write_result(&server(), out));
         assert_eq!(result["ttlMs"], json!(9_007_199_254_740_991_u64));
     }
 
@@ -254,8 +259,8 @@ mod tests {
                 {"role": "assistant", "content": {"type": "text", "text": "yes?"}},
             ],
         });
-        assert_eq!(written(|out| prompt.with_description("d").write_result(SERVER, out)), result);
-        let empty = written(|out| PromptResult::default().write_result(SERVER, out));
+        assert_eq!(written(|out| prompt.with_description("d").write_result(&server(), out)), result);
+        let empty = written(|out| PromptResult::default().write_result(&server(), out));
         assert_eq!(empty, json!({"resultType": "complete", "messages": [], "_meta": meta()}));
     }
 
@@ -263,16 +268,16 @@ mod tests {
     fn a_completion_says_what_it_knows() {
         let few = Completion::from_iter(["a", "b"]);
         let result = json!({"resultType": "complete", "completion": {"values": ["a", "b"]}, "_meta": meta()});
-        assert_eq!(written(|out| few.write_result(SERVER, out)), result);
+        assert_eq!(written(|out| few.write_result(&server(), out)), result);
         let known = Completion { total: Some(9), has_more: Some(false), ..few };
-        let result = written(|out| known.write_result(SERVER, out));
+        let result = written(|out| known.write_result(&server(), out));
         assert_eq!(result["completion"], json!({"values": ["a", "b"], "total": 9, "hasMore": false}));
     }
 
     #[test]
     fn more_than_a_hundred_values_are_cut_and_said_so() {
         let many: Completion = (0..101).map(|n| n.to_string()).collect();
-        let result = written(|out| many.write_result(SERVER, out));
+        let result = written(|out| many.write_result(&server(), out));
         let completion = &result["completion"];
         assert_eq!(completion["values"].as_array().map(Vec::len), Some(100));
         assert_eq!((&completion["total"], &completion["hasMore"]), (&json!(101), &json!(true)));

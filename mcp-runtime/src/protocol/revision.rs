@@ -102,6 +102,7 @@ mod tests {
     #[test]
     fn all_is_ordered_by_age_and_ends_with_the_latest() {
         assert!(Revision::ALL.is_sorted());
+        assert!(Revision::ALL.iter().enumerate().all(|(at, revision)| *revision as usize == at));
         assert_eq!(Revision::ALL.last(), Some(&Revision::LATEST));
     }
 

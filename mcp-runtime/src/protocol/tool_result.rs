@@ -110,7 +110,7 @@ impl ToolResult {
 
     /// Appends the result object. Where the revision has structured values only if they are objects, others are there
     /// as text.
-    pub fn write_result(&self, wire: Wire<'_>, out: &mut Vec<u8>) {
+    pub fn write_result(&self, wire: &Wire, out: &mut Vec<u8>) {
         let structured = self
             .structured
             .as_deref()
@@ -145,20 +145,22 @@ mod tests {
     use super::super::{RequestId, Revision};
     use super::*;
 
-    const WIRE: Wire<'_> = Wire::new(Revision::LATEST, r#"{"name":"s","version":"1"}"#);
+    fn wire() -> Wire {
+        Wire::new(Revision::LATEST, r#"{"name":"s","version":"1"}"#)
+    }
 
-    fn written_for(wire: Wire<'_>, result: &ToolResult) -> Value {
+    fn written_for(wire: &Wire, result: &ToolResult) -> Value {
         let mut out = Vec::new();
         result.write_result(wire, &mut out);
         serde_json::from_slice(&out).unwrap()
     }
 
     fn written(result: &ToolResult) -> Value {
-        written_for(WIRE, result)
+        written_for(&wire(), result)
     }
 
     fn old(result: &ToolResult) -> Value {
-        written_for(Wire::new(Revision::V2025_11_25, ""), result)
+        written_for(&Wire::new(Revision::V2025_11_25, ""), result)
     }
 
     fn without_meta(result: &ToolResult) -> Value {
@@ -173,7 +175,7 @@ mod tests {
         let result = ToolResult::text("72°F");
         let id = RequestId::from(7);
         write_response(&id, &mut out, |out| {
-            result.write_result(WIRE, out);
+            result.write_result(&wire(), out);
         });
         assert_eq!(
             String::from_utf8(out).unwrap(),

@@ -8,20 +8,20 @@ use super::result::CacheHint;
 use super::revision::Revision;
 
 /// What results are written for: a revision, and the server's name and version, which each modern result repeats.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Wire<'s> {
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Wire {
     revision: Revision,
-    server_info: &'s str,
+    server_info: Box<str>,
 }
 
-impl<'s> Wire<'s> {
+impl Wire {
     /// The form of a revision; `server_info` is the JSON text of the server's name and version.
-    pub const fn new(revision: Revision, server_info: &'s str) -> Self {
-        Self { revision, server_info }
+    pub fn new(revision: Revision, server_info: impl Into<Box<str>>) -> Self {
+        Self { revision, server_info: server_info.into() }
     }
 
     /// The revision.
-    pub const fn revision(self) -> Revision {
+    pub const fn revision(&self) -> Revision {
         self.revision
     }
 
@@ -30,7 +30,7 @@ impl<'s> Wire<'s> {
     ///
     /// Only modern results say that they are complete, and whose they are.
     pub(crate) fn write_result(
-        self,
+        &self,
         out: &mut Vec<u8>,
         meta: &Map<String, Value>,
         members: impl FnOnce(&mut Vec<u8>),
@@ -38,7 +38,23 @@ impl<'s> Wire<'s> {
         if !self.revision.is_modern() {
             return write_legacy(out, meta, members);
         }
-        out.extend_from_slice(br#"{"resultType":"complete""#);
+        self.write_modern(br#"{"resultType":"complete""#, out, meta, members);
+    }
+
+    /// Appends a result that asks for input, which modern revisions have; `members` as above.
+    pub(super) fn write_input_required(&self, out: &mut Vec<u8>, members: impl FnOnce(&mut Vec<u8>)) {
+        self.write_modern(br#"{"resultType":"input_required""#, out, &Map::new(), members);
+    }
+
+    #[inline]
+    fn write_modern(
+        &self,
+        head: &[u8],
+        out: &mut Vec<u8>,
+        meta: &Map<String, Value>,
+        members: impl FnOnce(&mut Vec<u8>),
+    ) {
+        out.extend_from_slice(head);
         members(out);
         out.extend_from_slice(br#","_meta":{""#);
         out.extend_from_slice(keys::SERVER_INFO.as_bytes());
@@ -52,7 +68,7 @@ impl<'s> Wire<'s> {
     }
 
     /// Appends the members of a cache hint, each with a comma before it, where the revision has them.
-    pub(crate) fn write_cache(self, out: &mut Vec<u8>, hint: CacheHint) {
+    pub(crate) fn write_cache(&self, out: &mut Vec<u8>, hint: CacheHint) {
         if self.revision.is_modern() {
             hint.write_members(out);
         }

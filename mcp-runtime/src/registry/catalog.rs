@@ -31,7 +31,7 @@ use super::{
 };
 use crate::{
     handler::{EndpointInfo, StateMap},
-    protocol::{CacheHint, Capabilities, ChangeKind, ListKind, ReferenceTarget, Revision, UriTemplate},
+    protocol::{CacheHint, Capabilities, ChangeKind, ListKind, ReferenceTarget, Revision, UriTemplate, Wire},
 };
 
 /// A year is as good as for ever, and clocks can't add much more.
@@ -81,10 +81,10 @@ pub(crate) struct PromptEntry {
 /// One endpoint, ready to be served.
 pub(crate) struct Catalog {
     pub info: Arc<EndpointInfo>,
-    /// The JSON of the server's name and version, for every result.
-    pub server_info: Arc<str>,
     /// The revisions that are served, newest first.
     pub revisions: Vec<Revision>,
+    /// The form of results in each of [`Revision::ALL`].
+    wires: [Arc<Wire>; Revision::ALL.len()],
     /// The result of `server/discover`.
     pub discover: Bytes,
     /// The results of `initialize`, of the revisions that have it, newest first.
@@ -139,13 +139,12 @@ impl Catalog {
     ) -> Self {
         check::endpoint(endpoint, state, faults);
         asking::check(endpoint, faults);
-        let server_info: Arc<str> =
-            json!({ "name": endpoint.name, "version": endpoint.version }).to_string().into();
         let revisions = revisions(endpoint);
-        let pages = |kind, items| {
-            let wire = (&*revisions, Arc::clone(&server_info));
-            Pages::new(kind, items, per_page, endpoint.cache, wire)
-        };
+        let server_info = json!({ "name": endpoint.name, "version": endpoint.version }).to_string();
+        let wires = Revision::ALL.map(|revision| Arc::new(Wire::new(revision, &*server_info)));
+        let served: Vec<Arc<Wire>> =
+            revisions.iter().map(|&revision| Arc::clone(&wires[revision as usize])).collect();
+        let pages = |kind, items| Pages::new(kind, items, per_page, endpoint.cache, &served);
 
         let mut tools = HashMap::new();
         let mut tool_items = Vec::new();
@@ -222,7 +221,7 @@ impl Catalog {
             templates,
             completions,
             resource_list,
-            server_info,
+            wires,
         }
     }
 
@@ -303,6 +302,11 @@ impl Catalog {
     /// Whether any argument can be completed.
     pub(crate) fn has_completions(&self) -> bool {
         !self.completions.is_empty()
+    }
+
+    /// The form of results in a revision.
+    pub(crate) fn wire(&self, revision: Revision) -> &Arc<Wire> {
+        &self.wires[revision as usize]
     }
 
     /// The newest revision of those that `initialize` opens, if one is served.

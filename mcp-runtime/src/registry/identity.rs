@@ -9,8 +9,7 @@ use crate::protocol::{ChangeKind, Revision, Wire, write_string};
 /// The result of `server/discover`.
 pub(super) fn discover(endpoint: &Endpoint, revisions: &[Revision]) -> Bytes {
     let names: Vec<&str> = revisions.iter().map(|revision| revision.as_str()).collect();
-    let server_info = implementation(endpoint, Revision::LATEST).to_string();
-    let wire = Wire::new(Revision::LATEST, &server_info);
+    let wire = Wire::new(Revision::LATEST, implementation(endpoint, Revision::LATEST).to_string());
     let mut out = Vec::new();
     wire.write_result(&mut out, &Map::new(), |out| {
         out.extend_from_slice(br#","supportedVersions":"#);

@@ -24,44 +24,38 @@ pub struct Pages {
     keys: Vec<Box<str>>,
     /// Newest first.
     forms: Vec<Form>,
-    server_info: Arc<str>,
 }
 
 /// A list as one revision has it.
 #[derive(Clone, Debug)]
 struct Form {
-    revision: Revision,
+    wire: Arc<Wire>,
     pages: Vec<Bytes>,
     /// The JSON of the items, for those who see only some of them. Revisions that agree on all of them share it.
     items: Arc<[Box<str>]>,
 }
 
 impl Pages {
-    /// Splits `items` into pages, and writes the result object of each, for all `revisions`, newest first.
+    /// Splits `items` into pages, and writes the result object of each, in all forms, newest first.
     pub(super) fn new(
         kind: ListKind,
         items: Vec<Value>,
         per_page: usize,
         cache: CacheHint,
-        (revisions, server_info): (&[Revision], Arc<str>),
+        wires: &[Arc<Wire>],
     ) -> Self {
         let keys = items.iter().map(|item| key(kind, item)).collect();
-        let mut pages = Self {
-            kind,
-            per_page: per_page.max(1),
-            keys,
-            forms: Vec::with_capacity(revisions.len()),
-            server_info,
-        };
+        let forms = Vec::with_capacity(wires.len());
+        let mut pages = Self { kind, per_page: per_page.max(1), keys, forms };
         let mut items = items;
-        for &revision in revisions {
-            items.iter_mut().for_each(|item| revised::item(item, revision));
-            pages.add_form(revision, &items, cache);
+        for wire in wires {
+            items.iter_mut().for_each(|item| revised::item(item, wire.revision()));
+            pages.add_form(wire, &items, cache);
         }
         pages
     }
 
-    fn add_form(&mut self, revision: Revision, items: &[Value], cache: CacheHint) {
+    fn add_form(&mut self, wire: &Arc<Wire>, items: &[Value], cache: CacheHint) {
         let items: Arc<[Box<str>]> = items.iter().map(|item| item.to_string().into()).collect();
         let items = match self.forms.last() {
             Some(newer) if newer.items == items => Arc::clone(&newer.items),
@@ -72,9 +66,9 @@ impl Pages {
         for start in (0..items.len().max(1)).step_by(self.per_page) {
             let end = items.len().min(start + self.per_page);
             let next = (end < items.len()).then(|| Cursor::encode(end, self.kind));
-            pages.push(self.write(revision, items[start..end].iter(), next.as_deref(), cache));
+            pages.push(self.write(wire, items[start..end].iter(), next.as_deref(), cache));
         }
-        self.forms.push(Form { revision, pages, items });
+        self.forms.push(Form { wire: Arc::clone(wire), pages, items });
     }
 
     /// The page that a cursor asks for; the first one without.
@@ -104,11 +98,11 @@ impl Pages {
         if cursor.is_some() && start >= self.keys.len() {
             return Err(InvalidCursor);
         }
-        let items = &self.form(revision)?.items;
+        let Form { wire, items, .. } = self.form(revision)?;
         let mut seen = (start..items.len()).filter(|&at| self.is_in(view, at));
         let listed: Vec<&Box<str>> = seen.by_ref().take(self.per_page).map(|at| &items[at]).collect();
         let next = seen.next().map(|at| Cursor::encode(at, self.kind));
-        Ok(self.write(revision, listed.into_iter(), next.as_deref(), CacheHint::default()))
+        Ok(self.write(wire, listed.into_iter(), next.as_deref(), CacheHint::default()))
     }
 
     /// A short form of what somebody sees of it. The newest form tells most.
@@ -121,7 +115,7 @@ impl Pages {
 
     /// Requests of a revision that is not served were refused.
     fn form(&self, revision: Revision) -> Result<&Form, InvalidCursor> {
-        self.forms.iter().find(|form| form.revision == revision).ok_or(InvalidCursor)
+        self.forms.iter().find(|form| form.wire.revision() == revision).ok_or(InvalidCursor)
     }
 
     fn is_in(&self, view: &CatalogView, at: usize) -> bool {
@@ -135,13 +129,13 @@ impl Pages {
 
     fn write<'i>(
         &self,
-        revision: Revision,
+        wire: &Wire,
         items: impl Iterator<Item = &'i Box<str>>,
         next: Option<&str>,
         cache: CacheHint,
     ) -> Bytes {
         let mut out = Vec::new();
-        write_list(&mut out, Wire::new(revision, &self.server_info), member(self.kind), next, cache, |out| {
+        write_list(&mut out, wire, member(self.kind), next, cache, |out| {
             for (at, item) in items.enumerate() {
                 if at > 0 {
                     out.push(b',');
@@ -175,7 +169,7 @@ const fn member(kind: ListKind) -> &'static str {
 /// Appends a list result; `items` appends what is listed, with commas between.
 pub(crate) fn write_list(
     out: &mut Vec<u8>,
-    wire: Wire<'_>,
+    wire: &Wire,
     member: &str,
     next: Option<&str>,
     cache: CacheHint,
@@ -271,9 +265,9 @@ mod tests {
 
     fn pages(count: usize, per_page: usize) -> Pages {
         let items: Vec<Value> = (0..count).map(|n| json!({ "name": format!("n{n}") })).collect();
-        let revisions = [Revision::V2026_07_28, Revision::V2025_06_18];
-        let wire = (&revisions[..], r#"{"name":"t","version":"1"}"#.into());
-        Pages::new(ListKind::Tools, items, per_page, CacheHint::default(), wire)
+        let wires = [Revision::V2026_07_28, Revision::V2025_06_18]
+            .map(|revision| Arc::new(Wire::new(revision, r#"{"name":"t","version":"1"}"#)));
+        Pages::new(ListKind::Tools, items, per_page, CacheHint::default(), &wires)
     }
 
     fn walk(pages: &Pages, revision: Revision) -> Vec<String> {

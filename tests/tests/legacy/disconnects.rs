@@ -44,7 +44,7 @@ async fn afterwards_the_handler_goes_on_for_nobody() {
         assert_eq!(connection.head().await.header("content-type"), Some("text/event-stream"));
         assert_eq!(connection.event().await.and_then(|event| event.progress()), Some(1.0));
         drop(connection);
-        // The server has seen it once it takes the next request, over a connection of its own.
+        // Others are served meanwhile.
         probe.noted("started").await;
         assert_eq!(served.send(&request(revision, "ping", json!({}))).await.status, 200);
         assert_eq!(served.handle().running(), 1);

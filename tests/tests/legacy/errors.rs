@@ -1,6 +1,8 @@
 //! How requests of the older revisions fail.
 
-use mcp_runtime::{McpServer, prelude::*};
+use std::time::Duration;
+
+use mcp_runtime::{McpServer, RateLimit, RateLimited, prelude::*};
 use mcp_tests::{Local, Probe, Served, endpoint, seconds};
 use serde_json::json;
 use tokio::time::timeout;
@@ -102,7 +104,19 @@ async fn a_deadline_is_a_200_and_no_capacity_a_503() {
 }
 
 #[tokio::test]
-async fn whoever_is_not_admitted_or_too_fast_is_told_as_ever() {
+async fn whoever_is_too_fast_or_not_admitted_is_told_as_ever() {
+    struct Never;
+    impl RateLimit for Never {
+        async fn check(&self, _: &RateLimited<'_>) -> Result<(), Duration> {
+            Err(seconds(2))
+        }
+    }
+    let message = || call(NOVEMBER, "echo", json!({ "text": "hi" }));
+    for builder in [everything().request_rate_limit(Never), everything().tool_rate_limit(Never)] {
+        let reply = Served::start(builder).await.send(&message()).await;
+        assert_eq!((reply.refusal(), reply.header("retry-after")), ((429, -31999), Some("2")));
+    }
+
     struct Nobody;
     impl Admission for Nobody {
         async fn admit(&self, request: &AdmissionRequest<'_>) -> Result<Caller, Denied> {

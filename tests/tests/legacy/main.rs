@@ -173,7 +173,7 @@ fn request(revision: &str, method: &str, params: Value) -> Message {
 }
 
 fn call(revision: &str, tool: &str, arguments: Value) -> Message {
-    request(revision, "tools/call", json!({ "name": tool, "arguments": arguments }))
+    request(revision, "tools/call", json!({ "name": tool })).set("/params/arguments", arguments)
 }
 
 fn introduction(proposed: &str) -> Value {
