@@ -11,7 +11,6 @@ use super::{
     admission::AdmissionRequest,
     answer::{Kind, Read},
     handling::{Handling, Started, guarded},
-    headers,
     target::{CompletionRequest, Target, bad_cursor, named},
 };
 use crate::{
@@ -128,34 +127,6 @@ impl Engine {
             answered.await.map_err(|refused| refused.in_revision(revision))
         };
         guarded(self.span(envelope), envelope.id.clone(), request).await
-    }
-
-    /// All checks before admission; the revision that the request speaks.
-    ///
-    /// A notification is admitted and limited like a request; none of them has a further effect over HTTP.
-    fn check(&self, envelope: &Envelope<'_>, carried: &Carried) -> Result<Revision, Refused> {
-        let revision = if envelope.id.is_none() {
-            self.notified_revision(carried)
-        } else if let Some(revision) = self.legacy_revision(envelope, carried)? {
-            bad_meta(envelope.params.legacy_meta_faults()).map_err(|error| error.in_revision(revision))?;
-            revision
-        } else {
-            self.check_modern(envelope, carried)?
-        };
-        self.check_running()?;
-        Ok(revision)
-    }
-
-    fn check_modern(&self, envelope: &Envelope<'_>, carried: &Carried) -> Result<Revision, ProtocolError> {
-        if carried.mirrored {
-            let faults = headers::standard_faults(&carried.headers, envelope);
-            if !faults.is_empty() {
-                return Err(mismatch(faults));
-            }
-        }
-        let revision = self.modern_revision(envelope, carried)?;
-        bad_meta(envelope.params.meta_faults())?;
-        Ok(revision)
     }
 
     /// Starts a message whose caller is known.
@@ -279,7 +250,7 @@ impl Engine {
         }
     }
 
-    fn check_running(&self) -> Result<(), ProtocolError> {
+    pub(super) fn check_running(&self) -> Result<(), ProtocolError> {
         if self.shared.lifecycle.is_running() {
             return Ok(());
         }
@@ -355,7 +326,7 @@ impl Refused {
 
 impl Refused {
     /// The same with the code and the status of a revision.
-    fn in_revision(mut self, revision: Revision) -> Self {
+    pub(super) fn in_revision(mut self, revision: Revision) -> Self {
         *self.error = self.error.in_revision(revision);
         self
     }
@@ -370,13 +341,6 @@ impl From<ProtocolError> for Refused {
 fn malformed(error: EnvelopeError) -> Answer {
     let id = error.id.clone();
     Answer::error(&error.into(), id.as_ref())
-}
-
-fn bad_meta(faults: Vec<Fault>) -> Result<(), ProtocolError> {
-    if faults.is_empty() {
-        return Ok(());
-    }
-    Err(ProtocolError::new(Condition::InvalidMeta, "invalid `_meta`").with_faults(faults))
 }
 
 pub(super) fn mismatch(faults: Vec<Fault>) -> ProtocolError {

@@ -1,16 +1,48 @@
-//! Which revision a request speaks, and whether it is served.
+//! Which revision a request speaks, whether it is served, and whether the request has what it asks for.
 
-use super::{Engine, headers, initialize::proposed, request::Carried};
-use crate::protocol::{Condition, Envelope, ProtocolError, Revision, excerpt};
+use super::{
+    Engine, headers,
+    initialize::proposed,
+    request::{Carried, Refused, mismatch},
+};
+use crate::protocol::{Condition, Envelope, Fault, ProtocolError, Revision, excerpt};
 
 impl Engine {
+    /// All checks before admission; the revision that the request speaks.
+    ///
+    /// A notification is admitted and limited like a request; none of them has a further effect over HTTP.
+    pub(super) fn check(&self, envelope: &Envelope<'_>, carried: &Carried) -> Result<Revision, Refused> {
+        let revision = if envelope.id.is_none() {
+            self.notified_revision(carried)
+        } else if let Some(revision) = self.legacy_revision(envelope, carried)? {
+            bad_meta(envelope.params.legacy_meta_faults()).map_err(|error| error.in_revision(revision))?;
+            revision
+        } else {
+            self.check_modern(envelope, carried)?
+        };
+        self.check_running()?;
+        Ok(revision)
+    }
+
+    fn check_modern(&self, envelope: &Envelope<'_>, carried: &Carried) -> Result<Revision, ProtocolError> {
+        if carried.mirrored {
+            let faults = headers::standard_faults(&carried.headers, envelope);
+            if !faults.is_empty() {
+                return Err(mismatch(faults));
+            }
+        }
+        let revision = self.modern_revision(envelope, carried)?;
+        bad_meta(envelope.params.meta_faults())?;
+        Ok(revision)
+    }
+
     /// The revision of a request of the era before per-request metadata; `None` for a modern one.
     ///
     /// Metadata that names a revision makes a request modern, whatever its headers say. Without it, `initialize` is
     /// older, and so is what has the header of an older revision or comes in a conversation that `initialize` opened.
     /// Over HTTP nothing is remembered of that: a request without the header is taken for one of the newest older
     /// revision that is served, and not for one of 2025-03-26, which never is.
-    pub(super) fn legacy_revision(
+    fn legacy_revision(
         &self,
         envelope: &Envelope<'_>,
         carried: &Carried,
@@ -48,11 +80,7 @@ impl Engine {
     }
 
     /// The revision that a modern request speaks, by its metadata; by its header where that is missing.
-    pub(super) fn modern_revision(
-        &self,
-        envelope: &Envelope<'_>,
-        carried: &Carried,
-    ) -> Result<Revision, ProtocolError> {
+    fn modern_revision(&self, envelope: &Envelope<'_>, carried: &Carried) -> Result<Revision, ProtocolError> {
         let named = envelope.params.meta.value().and_then(|meta| meta.protocol_version.value());
         let header = || headers::plain(&carried.headers, &headers::PROTOCOL_VERSION).ok().flatten();
         let Some(name) = named.map(|name| &**name).or_else(header) else {
@@ -63,7 +91,7 @@ impl Engine {
     }
 
     /// The revision of a notification, which is taken in any: that of its header, or the newest.
-    pub(super) fn notified_revision(&self, carried: &Carried) -> Revision {
+    fn notified_revision(&self, carried: &Carried) -> Revision {
         let header = headers::plain(&carried.headers, &headers::PROTOCOL_VERSION).ok().flatten();
         let opened = || carried.conversation.as_ref()?.revision();
         let newest = || self.catalog.revisions.first().copied();
@@ -114,4 +142,11 @@ impl Engine {
             false => error,
         }
     }
+}
+
+fn bad_meta(faults: Vec<Fault>) -> Result<(), ProtocolError> {
+    if faults.is_empty() {
+        return Ok(());
+    }
+    Err(ProtocolError::new(Condition::InvalidMeta, "invalid `_meta`").with_faults(faults))
 }

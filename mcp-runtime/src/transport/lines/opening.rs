@@ -31,3 +31,24 @@ impl Drop for Opens {
         self.0.0.send_modify(|open| *open -= 1);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::task::{Context, Poll, Waker};
+
+    use super::*;
+
+    #[tokio::test]
+    async fn requests_wait_for_every_initialize_before_them() {
+        let opening = Arc::new(Opening::default());
+        opening.done().await;
+        let (first, second) = (opening.begin(), opening.begin());
+        let mut waiting = Box::pin(opening.done());
+        let mut poll = || waiting.as_mut().poll(&mut Context::from_waker(Waker::noop()));
+        assert!(poll().is_pending());
+        drop(first);
+        assert!(poll().is_pending());
+        drop(second);
+        assert_eq!(poll(), Poll::Ready(()));
+    }
+}
