@@ -22,7 +22,7 @@
 //! # The map
 //!
 //! - [`macro@mcp_tool`], [`macro@mcp_resource`], [`macro@mcp_resource_list`], [`macro@mcp_prompt`],
-//!   [`macro@mcp_completion`], [`macro@mcp_endpoint`]: the attributes.
+//!   [`macro@mcp_completion`], [`macro@mcp_endpoint`], [`derive@ElicitationForm`]: the attributes.
 //! - [`handler`]: what a handler is given and may return.
 //! - [`registry`]: endpoints as data; filling one by hand.
 //! - [`server`]: building and serving.
