@@ -71,8 +71,8 @@ impl Engine {
                 .map_or(Mode::Never, |client| Mode::Live(client.clone()));
             return Ok(Some((rounds(Asking::new(mode), false), None)));
         }
-        let state = params.request_state.optional("/params/requestState", "a string");
-        let answers = params.input_responses.optional("/params/inputResponses", "an object");
+        let state = params.request_state().optional("/params/requestState", "a string");
+        let answers = params.input_responses().optional("/params/inputResponses", "an object");
         let (state, answers) = match (state, answers) {
             (Ok(state), Ok(answers)) => (state, answers),
             (state, answers) => {

@@ -26,7 +26,7 @@ impl Engine {
         view: &CatalogView,
     ) -> Result<Started<'_>, Refused> {
         let Admitted { id, envelope, revision, caller, .. } = request;
-        let notifications = envelope.params.notifications.required("/params/notifications", "an object");
+        let notifications = envelope.params.notifications().required("/params/notifications", "an object");
         let notifications = notifications.map_err(|fault| bad_params(vec![fault]))?;
         let selection = self.selection(id, *notifications, view)?;
         let (id, revision, caller) = ((*id).clone(), *revision, caller.clone());

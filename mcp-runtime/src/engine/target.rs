@@ -145,7 +145,7 @@ fn required<'p>(
 
 fn cursor<'p>(params: &'p Params<'_>) -> Result<Option<&'p str>, ProtocolError> {
     let found =
-        params.cursor.optional("/params/cursor", "a string").map_err(|fault| bad_params(vec![fault]))?;
+        params.cursor().optional("/params/cursor", "a string").map_err(|fault| bad_params(vec![fault]))?;
     match found.map(|cursor| &**cursor) {
         Some(long) if long.len() > crate::protocol::Cursor::MAX_BYTES => Err(bad_cursor(InvalidCursor)),
         cursor => Ok(cursor),
@@ -162,12 +162,12 @@ fn completion<'c, 'b>(
     params: &'b Params<'_>,
 ) -> Result<Target<'c, 'b>, ProtocolError> {
     let reference =
-        params.reference.required("/params/ref", "an object").and_then(|reference| reference.target());
-    let argument = params.argument.required("/params/argument", "an object");
+        params.reference().required("/params/ref", "an object").and_then(|reference| reference.target());
+    let argument = params.argument().required("/params/argument", "an object");
     let name =
         argument.clone().and_then(|argument| argument.name.required("/params/argument/name", "a string"));
     let value = argument.and_then(|argument| argument.value.required("/params/argument/value", "a string"));
-    let chosen = match params.context.optional("/params/context", "an object") {
+    let chosen = match params.context().optional("/params/context", "an object") {
         Ok(Some(context)) => context.arguments.optional("/params/context/arguments", "an object"),
         Ok(None) => Ok(None),
         Err(fault) => Err(fault),

@@ -9,8 +9,7 @@ use super::error::{Condition, Fault, ProtocolError};
 use super::id::RequestId;
 use super::member::Member;
 use super::params::Params;
-use super::split::{Failure, Scan, Slot, Split};
-use super::tree::MAX_DEPTH;
+use super::split::{Failure, MAX_DEPTH, Scan, Slot, Split};
 
 /// A request or notification, borrowed from the body that it was parsed from.
 #[derive(Clone, Debug)]

@@ -33,7 +33,6 @@ mod sampling;
 mod split;
 mod template;
 mod tool_result;
-mod tree;
 mod uri;
 mod wire;
 
@@ -69,8 +68,8 @@ pub use sampling::{
     ModelHint, ModelPreferences, Sampled, Sampling, SamplingContent, SamplingMessage, SamplingTool,
     ToolAnswer, ToolChoice, ToolUse,
 };
+pub use split::MAX_DEPTH;
 pub use template::{TemplateError, UriTemplate};
 pub use tool_result::ToolResult;
-pub use tree::{MAX_DEPTH, TreeError, check_tree};
 pub use uri::is_absolute_uri;
 pub use wire::Wire;

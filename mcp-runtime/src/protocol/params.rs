@@ -21,28 +21,58 @@ pub struct Params<'a> {
     pub name: Member<Cow<'a, str>>,
     /// `uri`, of a resource.
     pub uri: Member<Cow<'a, str>>,
-    /// `cursor`, of a page of a list.
-    pub cursor: Member<Cow<'a, str>>,
     /// `arguments`, of a tool or prompt.
     pub arguments: Member<Arguments<'a>>,
-    /// `ref`, what is being completed.
-    pub reference: Member<Reference<'a>>,
-    /// `argument`, whose value is being completed.
-    pub argument: Member<CompletionArgument<'a>>,
-    /// `context`, of a completion.
-    pub context: Member<CompletionContext<'a>>,
-    /// `requestId`, of the request to cancel.
-    pub request_id: Member<RequestId>,
-    /// `notifications`, the filter of a subscription: an object.
-    pub notifications: Member<Raw<'a>>,
-    /// `inputResponses`, answers to what the server asked for: an object.
-    pub input_responses: Member<Raw<'a>>,
-    /// `requestState`, what the server gave the client to send back.
-    pub request_state: Member<Cow<'a, str>>,
-    /// `reason`, of a cancellation.
-    pub reason: Member<Cow<'a, str>>,
     others: Arguments<'a>,
+    /// Apart, because this struct is moved, and most requests have none of them.
+    rare: Option<Box<Rare<'a>>>,
     pub(super) text: Option<Raw<'a>>,
+}
+
+/// Members that few methods have.
+#[derive(Clone, Debug, Default)]
+struct Rare<'a> {
+    cursor: Member<Cow<'a, str>>,
+    reference: Member<Reference<'a>>,
+    argument: Member<CompletionArgument<'a>>,
+    context: Member<CompletionContext<'a>>,
+    request_id: Member<RequestId>,
+    notifications: Member<Raw<'a>>,
+    input_responses: Member<Raw<'a>>,
+    request_state: Member<Cow<'a, str>>,
+    reason: Member<Cow<'a, str>>,
+}
+
+/// One accessor a rare member.
+macro_rules! rare_members {
+    ($($(#[$doc:meta])* $name:ident: $type:ty;)*) => {
+        impl<'a> Params<'a> {$(
+            $(#[$doc])*
+            pub fn $name(&self) -> &Member<$type> {
+                self.rare.as_ref().map_or(&Member::Absent, |rare| &rare.$name)
+            }
+        )*}
+    };
+}
+rare_members! {
+    /// `cursor`, of a page of a list.
+    cursor: Cow<'a, str>;
+    /// `ref`, what is being completed.
+    reference: Reference<'a>;
+    /// `argument`, whose value is being completed.
+    argument: CompletionArgument<'a>;
+    /// `context`, of a completion.
+    context: CompletionContext<'a>;
+    /// `requestId`, of the request to cancel.
+    request_id: RequestId;
+    /// `notifications`, the filter of a subscription: an object.
+    notifications: Raw<'a>;
+    /// `inputResponses`, answers to what the server asked for: an object.
+    input_responses: Raw<'a>;
+    /// `requestState`, what the server gave the client to send back.
+    request_state: Cow<'a, str>;
+    /// `reason`, of a cancellation.
+    reason: Cow<'a, str>;
 }
 
 impl<'a> Params<'a> {
@@ -72,6 +102,10 @@ impl<'a> Params<'a> {
             Err(fault) => vec![fault],
         }
     }
+
+    fn rare(&mut self) -> &mut Rare<'a> {
+        self.rare.get_or_insert_default()
+    }
 }
 
 impl<'a> Split<'a> for Params<'a> {
@@ -85,16 +119,18 @@ impl<'a> Split<'a> for Params<'a> {
             }
             "name" => self.name = slot.text()?,
             "uri" => self.uri = slot.text()?,
-            "cursor" => self.cursor = slot.text()?,
             "arguments" => drop(slot.split(&mut self.arguments)?),
-            "ref" => drop(slot.split(&mut self.reference)?),
-            "argument" => drop(slot.split(&mut self.argument)?),
-            "context" => drop(slot.split(&mut self.context)?),
-            "requestId" => self.request_id = slot.read(|raw| RequestId::from_json(raw.get()).ok())?,
-            "notifications" => self.notifications = slot.raw_object()?,
-            "inputResponses" => self.input_responses = slot.raw_object()?,
-            "requestState" => self.request_state = slot.text()?,
-            "reason" => self.reason = slot.text()?,
+            "cursor" => self.rare().cursor = slot.text()?,
+            "ref" => drop(slot.split(&mut self.rare().reference)?),
+            "argument" => drop(slot.split(&mut self.rare().argument)?),
+            "context" => drop(slot.split(&mut self.rare().context)?),
+            "requestId" => {
+                self.rare().request_id = slot.read(|raw| RequestId::from_json(raw.get()).ok())?;
+            }
+            "notifications" => self.rare().notifications = slot.raw_object()?,
+            "inputResponses" => self.rare().input_responses = slot.raw_object()?,
+            "requestState" => self.rare().request_state = slot.text()?,
+            "reason" => self.rare().reason = slot.text()?,
             _ => self.others.member(key, slot)?,
         }
         Ok(())
@@ -255,7 +291,7 @@ mod tests {
     fn target(reference: &str) -> Result<String, String> {
         let mut target = Err(String::new());
         with(&format!(r#"{{"ref":{reference}}}"#), |params| {
-            let reference = params.reference.into_value().unwrap();
+            let reference = params.reference().value().unwrap();
             target =
                 reference.target().map(|target| format!("{target:?}")).map_err(|fault| fault.to_string());
         });
@@ -269,10 +305,10 @@ mod tests {
             |params| {
                 assert_eq!(params.name, Member::Null);
                 assert_eq!(params.uri, Member::Wrong(JsonType::Number));
-                assert_eq!(params.cursor.value().unwrap(), "c");
-                assert_eq!(params.request_state.value().unwrap(), "s");
-                assert_eq!(params.reason.value().unwrap(), "r");
-                assert_eq!(params.request_id.value(), Some(&"i".into()));
+                assert_eq!(params.cursor().value().unwrap(), "c");
+                assert_eq!(params.request_state().value().unwrap(), "s");
+                assert_eq!(params.reason().value().unwrap(), "r");
+                assert_eq!(params.request_id().value(), Some(&"i".into()));
                 assert!(params.arguments.is_absent());
             },
         );
@@ -285,10 +321,10 @@ mod tests {
             |params| {
                 assert!(matches!(params.meta, Member::Null));
                 assert!(matches!(params.arguments, Member::Wrong(JsonType::Array)));
-                assert!(matches!(params.reference, Member::Wrong(JsonType::String)));
-                assert!(matches!(params.argument, Member::Wrong(JsonType::Number)));
-                assert!(matches!(params.context, Member::Wrong(JsonType::Boolean)));
-                assert_eq!(params.request_id, Member::Wrong(JsonType::Number));
+                assert!(matches!(params.reference(), Member::Wrong(JsonType::String)));
+                assert!(matches!(params.argument(), Member::Wrong(JsonType::Number)));
+                assert!(matches!(params.context(), Member::Wrong(JsonType::Boolean)));
+                assert!(matches!(params.request_id(), Member::Wrong(JsonType::Number)));
             },
         );
     }
@@ -296,8 +332,8 @@ mod tests {
     #[test]
     fn objects_that_are_not_needed_yet_keep_their_text() {
         with(r#"{"notifications":{"a": 1},"inputResponses":[],"protocolVersion":"2025-11-25"}"#, |params| {
-            assert_eq!(params.notifications.value().unwrap().get(), r#"{"a": 1}"#);
-            assert!(matches!(params.input_responses, Member::Wrong(JsonType::Array)));
+            assert_eq!(params.notifications().value().unwrap().get(), r#"{"a": 1}"#);
+            assert!(matches!(params.input_responses(), Member::Wrong(JsonType::Array)));
             assert_eq!(params.other("protocolVersion").unwrap().get(), "\"2025-11-25\"");
             assert!(params.other("notifications").is_none());
         });
@@ -329,12 +365,12 @@ mod tests {
         let params = r#"{"ref":{"type":"ref/prompt","name":"p"},"argument":{"name":"n","value":"v","x":1},
             "context":{"arguments":{"a":"1"},"x":{}}}"#;
         with(params, |params| {
-            let argument = params.argument.into_value().unwrap();
+            let argument = params.argument().value().unwrap();
             assert_eq!(
                 (argument.name.value().unwrap(), argument.value.value().unwrap()),
                 (&"n".into(), &"v".into())
             );
-            let context = params.context.into_value().unwrap();
+            let context = params.context().value().unwrap();
             assert_eq!(context.arguments.value().unwrap().get("a").unwrap().get(), "\"1\"");
         });
     }

@@ -11,14 +11,9 @@ pub(super) struct Reader<'a> {
     at: usize,
 }
 
-/// Why a value can't be read.
+/// The text is not JSON.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Unreadable {
-    /// The text is not JSON.
-    Syntax,
-    /// Containers nest too deeply.
-    TooDeep,
-}
+pub(super) struct Syntax;
 
 /// A string as it is written.
 #[derive(Clone, Copy)]
@@ -27,7 +22,7 @@ pub(super) struct Literal<'a> {
     escaped: bool,
 }
 
-type Read<T> = Result<T, Unreadable>;
+type Read<T> = Result<T, Syntax>;
 
 impl<'a> Reader<'a> {
     pub(super) fn new(text: &'a str) -> Self {
@@ -55,7 +50,7 @@ impl<'a> Reader<'a> {
 
     /// Goes past a byte that has to come next.
     pub(super) fn expect(&mut self, byte: u8) -> Read<()> {
-        if self.take(byte) { Ok(()) } else { Err(Unreadable::Syntax) }
+        if self.take(byte) { Ok(()) } else { Err(Syntax) }
     }
 
     /// Goes past the end of a container, or past the comma before what else is in it. Returns whether it ended.
@@ -65,13 +60,13 @@ impl<'a> Reader<'a> {
         match next {
             Some(b',') => Ok(false),
             Some(byte) if byte == end => Ok(true),
-            _ => Err(Unreadable::Syntax),
+            _ => Err(Syntax),
         }
     }
 
     /// Whether nothing is left.
     pub(super) fn finish(&mut self) -> Read<()> {
-        if self.peek().is_none() { Ok(()) } else { Err(Unreadable::Syntax) }
+        if self.peek().is_none() { Ok(()) } else { Err(Syntax) }
     }
 
     /// Where the value begins that comes next.
@@ -83,16 +78,6 @@ impl<'a> Reader<'a> {
     /// The value that began at a position and has just been read.
     pub(super) fn since(&self, start: usize) -> Raw<'a> {
         Raw::new(&self.text[start..self.at])
-    }
-
-    /// A whole value of at most `depth` containers within one another.
-    pub(super) fn value(&mut self, depth: usize) -> Read<Raw<'a>> {
-        let start = self.position();
-        match self.byte() {
-            Some(b'{' | b'[') => self.containers(depth)?,
-            _ => self.scalar()?,
-        }
-        Ok(self.since(start))
     }
 
     /// A string.
@@ -109,7 +94,7 @@ impl<'a> Reader<'a> {
                 }
                 Some(b'\\') => self.escape()?,
                 // A control character, or the end.
-                _ => return Err(Unreadable::Syntax),
+                _ => return Err(Syntax),
             }
             escaped = true;
         }
@@ -123,54 +108,22 @@ impl<'a> Reader<'a> {
         Ok(name)
     }
 
-    fn containers(&mut self, depth: usize) -> Read<()> {
-        // The containers that are open, innermost in the last bit: whether each is an object.
-        let (mut open, mut objects) = (0, 0_u128);
-        loop {
-            match self.peek() {
-                Some(b'{' | b'[') if open == depth.min(u128::BITS as usize) => {
-                    return Err(Unreadable::TooDeep);
-                }
-                Some(byte @ (b'{' | b'[')) => {
-                    let object = byte == b'{';
-                    self.at += 1;
-                    if !self.take(end(object)) {
-                        (open, objects) = (open + 1, objects << 1 | u128::from(object));
-                        if object {
-                            self.name()?;
-                        }
-                        continue;
-                    }
-                }
-                _ => self.scalar()?,
-            }
-            // A value has ended, and with it maybe some that it is the last in.
-            while open > 0 && self.ends(end(objects & 1 == 1))? {
-                (open, objects) = (open - 1, objects >> 1);
-            }
-            match open {
-                0 => return Ok(()),
-                _ if objects & 1 == 1 => drop(self.name()?),
-                _ => {}
-            }
-        }
-    }
-
-    fn scalar(&mut self) -> Read<()> {
+    /// Goes past a value that is no container.
+    pub(super) fn scalar(&mut self) -> Read<()> {
         match self.peek() {
             Some(b'"') => self.string().map(drop),
             Some(b'-' | b'0'..=b'9') => self.number(),
             Some(b't') => self.word("true"),
             Some(b'f') => self.word("false"),
             Some(b'n') => self.word("null"),
-            _ => Err(Unreadable::Syntax),
+            _ => Err(Syntax),
         }
     }
 
     fn word(&mut self, word: &str) -> Read<()> {
         let found = self.text[self.at..].starts_with(word);
         self.at += word.len();
-        if found { Ok(()) } else { Err(Unreadable::Syntax) }
+        if found { Ok(()) } else { Err(Syntax) }
     }
 
     fn number(&mut self) -> Read<()> {
@@ -193,7 +146,7 @@ impl<'a> Reader<'a> {
         let rest = &self.text.as_bytes()[self.at..];
         let count = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
         self.at += count;
-        if count > 0 { Ok(()) } else { Err(Unreadable::Syntax) }
+        if count > 0 { Ok(()) } else { Err(Syntax) }
     }
 
     /// Goes past the next byte, if it is one of these.
@@ -209,7 +162,7 @@ impl<'a> Reader<'a> {
         self.at += match &self.text.as_bytes()[self.at + 1..] {
             [b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't', ..] => 2,
             [b'u', code @ ..] if code.get(..4).is_some_and(digits) => 6,
-            _ => return Err(Unreadable::Syntax),
+            _ => return Err(Syntax),
         };
         Ok(())
     }
@@ -231,11 +184,12 @@ impl<'a> Literal<'a> {
         }
         Ok(Cow::Borrowed(&literal[1..literal.len() - 1]))
     }
-}
 
-/// How a container ends.
-const fn end(object: bool) -> u8 {
-    if object { b'}' } else { b']' }
+    /// What the string says, or how it is written if nothing can say it.
+    pub(super) fn text_or_written(self) -> Cow<'a, str> {
+        let written = self.raw.get();
+        self.text().unwrap_or_else(|_| Cow::Borrowed(&written[1..written.len() - 1]))
+    }
 }
 
 #[cfg(test)]
@@ -245,19 +199,19 @@ mod tests {
     use serde::de::IgnoredAny;
 
     use super::super::samples;
+    use super::super::split::{Failure, Scan};
     use super::*;
 
-    fn read(text: &str, depth: usize) -> Read<Raw<'_>> {
-        let mut reader = Reader::new(text);
-        let value = reader.value(depth)?;
-        reader.finish().map(|()| value)
+    /// Reads one value, and nothing of its meaning.
+    fn read(text: &str) -> Result<Raw<'_>, Failure> {
+        Scan::new(text).value()
     }
 
     #[test]
     fn values_are_read_without_the_whitespace_around_them() {
         for value in ["null", "-0.5e+10", r#""\u00e9\n😀""#, "[ ]", r#"{"a" : [1 , {}], "b":{"c":false}}"#]
         {
-            assert_eq!(read(&format!(" \r\n\t{value}\n "), 9), Ok(Raw::new(value)));
+            assert_eq!(read(&format!(" \r\n\t{value}\n ")).unwrap(), Raw::new(value));
         }
     }
 
@@ -310,21 +264,9 @@ mod tests {
             "NaN",
             "/**/1",
         ] {
-            assert_eq!(read(text, 9), Err(Unreadable::Syntax), "{text:?}");
+            assert!(matches!(read(text), Err(Failure::Syntax)), "{text:?}");
             assert!(serde_json::from_str::<IgnoredAny>(text).is_err(), "{text:?}");
         }
-    }
-
-    #[test]
-    fn depth_is_counted_in_containers() {
-        let nested = |depth| "[".repeat(depth) + &"]".repeat(depth);
-        for depth in [1, 2, 127, 128] {
-            assert!(read(&nested(depth), depth).is_ok());
-            assert_eq!(read(&nested(depth + 1), depth), Err(Unreadable::TooDeep));
-        }
-        assert_eq!(read(&nested(1_000_000), usize::MAX), Err(Unreadable::TooDeep));
-        assert!(read(r#"{"a":[[],{},[]],"b":[{}]}"#, 3).is_ok());
-        assert_eq!(read(r#"{"a":[{}]}"#, 2), Err(Unreadable::TooDeep));
     }
 
     #[test]
@@ -333,7 +275,7 @@ mod tests {
             for (before, after) in [(0, 0), (3, 90), (7, 0), (8, 8), (63, 1), (64, 64), (101, 7), (200, 40)] {
                 let text = format!("\"{}{character}{}\"", "x".repeat(before), "y".repeat(after));
                 let valid = serde_json::from_str::<IgnoredAny>(&text).is_ok();
-                assert_eq!(read(&text, 9).is_ok(), valid, "{text:?}");
+                assert_eq!(read(&text).is_ok(), valid, "{text:?}");
             }
         }
     }
@@ -352,7 +294,7 @@ mod tests {
         #[test]
         fn it_agrees_with_serde_json_on_any_text(text in "[\\[\\]{}\":,\\\\ a0-2.eE+\\-tnul]{0,12}") {
             let judged = serde_json::from_str::<IgnoredAny>(&text).is_ok();
-            prop_assert_eq!(read(&text, 128).is_ok(), judged);
+            prop_assert_eq!(read(&text).is_ok(), judged);
         }
 
         #[test]
@@ -360,12 +302,12 @@ mod tests {
             value in samples::value(), pretty: bool, at: Index, with in "[\\[\\]{}\":,\\\\ a0.e\\-é]{0,2}", end: Index,
         ) {
             let mut text = if pretty { format!("{value:#}") } else { value.to_string() };
-            prop_assert_eq!(read(&text, 128), Ok(Raw::new(&text)));
+            prop_assert_eq!(read(&text).unwrap(), Raw::new(&text));
             let from = text.floor_char_boundary(at.index(text.len()));
             let to = text.floor_char_boundary(from + end.index(4).min(text.len() - from));
             text.replace_range(from..to, &with);
             let judged = serde_json::from_str::<IgnoredAny>(&text).is_ok();
-            prop_assert_eq!(read(&text, 128).is_ok(), judged, "{}", text);
+            prop_assert_eq!(read(&text).is_ok(), judged, "{}", text);
         }
     }
 }

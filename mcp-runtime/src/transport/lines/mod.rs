@@ -236,9 +236,9 @@ impl Exchange {
     /// Of all notifications only one means something here, and none is ever answered.
     fn notified(&self, envelope: &Envelope<'_>) {
         let params = &envelope.params;
-        match (&*envelope.method, params.request_id.value()) {
+        match (&*envelope.method, params.request_id().value()) {
             ("notifications/cancelled", Some(id)) => {
-                let reason = params.reason.value().map(|reason| &**reason);
+                let reason = params.reason().value().map(|reason| &**reason);
                 tracing::debug!(jsonrpc.request.id = %id, reason, "the client cancels a request");
                 self.in_flight.cancel(id);
             }
