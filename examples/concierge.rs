@@ -38,12 +38,6 @@ enum Time {
     Ten,
 }
 
-#[derive(Deserialize, JsonSchema, ElicitationForm)]
-struct Consent {
-    /// Book it?
-    yes: bool,
-}
-
 #[derive(Serialize, JsonSchema)]
 struct Booking {
     restaurant: String,
@@ -70,15 +64,13 @@ async fn book(
     ask.keep(&table)?;
 
     // The first time this is where the call ends, with the question as its answer. The second time it has the answer.
-    let Elicited::Accepted(wishes) = ask.elicit::<Wishes>("wishes", format!("{table} is free.")).await else {
-        return Err("the guest has other plans".into());
-    };
+    let wishes = ask.elicit("wishes", format!("{table} is free.")).await;
+    let wishes: Wishes = wishes.accepted().ok_or("the guest has other plans")?;
     let question = format!("{table}, for {guests} at {:?}, under the name {}?", wishes.time, wishes.name);
-    if !matches!(ask.elicit("consent", question).await, Elicited::Accepted(Consent { yes: true })) {
-        return Err("the guest changed their mind".into());
-    }
+    ask.confirm("consent", question).await.accepted().ok_or("the guest changed their mind")?;
 
-    // Behind the last question everything happens once.
+    // Whatever is changed is changed behind the last question. A client might still send its last request twice: with the
+    // number of the table, which was kept, the restaurant knows that it is the same booking.
     let Table { restaurant, number } = table;
     let Wishes { name, time, note } = wishes;
     Ok(Json(Booking { restaurant, table: number, name, time, note }))
@@ -162,12 +154,16 @@ async fn demo(server: McpServer) -> Result<(), Box<dyn Error>> {
 fn answer(form: &Value) -> std::io::Result<Value> {
     println!("\n{}", form["message"].as_str().unwrap_or_default());
     let fields = form["requestedSchema"]["properties"].as_object().cloned().unwrap_or_default();
+    if fields.is_empty() {
+        print!("  yes or no? ");
+        let yes = matches!(type_in("yes")?.as_str(), "y" | "yes");
+        return Ok(json!({ "action": if yes { "accept" } else { "decline" } }));
+    }
     let mut content = Map::new();
     for (name, field) in fields {
         let label = field["description"].as_str().unwrap_or(&name);
         let choices = field["enum"].as_array().map(|choices| Value::from(choices.clone()).to_string());
         print!("  {label} {}", choices.unwrap_or_default());
-        stdout().flush()?;
         let text = type_in(&name)?;
         let value = match field["type"].as_str() {
             _ if text.is_empty() => continue,
@@ -182,6 +178,7 @@ fn answer(form: &Value) -> std::io::Result<Value> {
 
 /// What the person types, or what the demo would.
 fn type_in(field: &str) -> std::io::Result<String> {
+    stdout().flush()?;
     if stdin().is_terminal() {
         let mut line = String::new();
         stdin().read_line(&mut line)?;

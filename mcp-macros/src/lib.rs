@@ -21,33 +21,9 @@
 //! `State<T>`, `Extension<T>`, `Ask` and whatever else implements `FromInvocation` is injected; everything else is an
 //! argument of the call. Aliases and renamed imports make no difference.
 //!
-//! # Keys of a parameter
+#![doc = include_str!("keys/parameter.md")]
 //!
-//! `#[mcp(…)]` before a parameter. The doc comment there is the argument's description.
-//!
-//! | Key | Where | Meaning |
-//! | --- | --- | --- |
-//! | `default` | tools | the argument may be left out; it is then `Default::default()`, which stands in the schema and so is `Serialize` |
-//! | `default = …` | tools | likewise, with this value; a literal needs no `Serialize` |
-//! | `rename = "…"` | all | what the argument is called on the wire |
-//! | `title = "…"` | tools, prompts | what people call it |
-//! | `header = "Region"` | tools | the argument is mirrored into the header `Mcp-Param-Region` (`x-mcp-header`) |
-//! | `inject` | all | the parameter is injected, though it could be an argument |
-//! | `argument` | tools | the parameter is an argument, though it could be injected |
-//!
-//! # Keys of all operations
-//!
-//! | Key | Meaning |
-//! | --- | --- |
-//! | `endpoint = Catalog` | the endpoint of a free function; without it, the crate's default endpoint at `/mcp` |
-//! | `name = "…"` | its name; by default that of the function (not for resource lists and completions) |
-//! | `title = "…"` | what people call it (likewise) |
-//! | `description = "…"` | what it is for; by default the function's doc comment (likewise) |
-//! | `icons("https://…", icon(src = "…", mime_type = "image/png", sizes("48x48"), theme = "dark"))` | images that stand for it (likewise) |
-//! | `timeout = "5m"` | its own time limit (`ms`, `s`, `m`, `h`, `d`), in place of the server's |
-//! | `requires(elicitation, …)` | capabilities without which a client can't call it: `elicitation`, `elicitation_url`, `sampling`, `sampling_tools`, `roots` |
-//! | `asks(elicitation, …)` | those that its handler may ask for, by an `Ask`, if it comes to it (tools, resources, prompts) |
-//! | `crate = path` | where `mcp_runtime` is found, if it is not a dependency of this name |
+#![doc = include_str!("keys/operation.md")]
 //!
 //! # Errors
 //!
@@ -134,9 +110,9 @@ pub fn mcp_endpoint(keys: TokenStream, item: TokenStream) -> TokenStream {
 /// | `open_world` | it reaches beyond this server |
 /// | `input_schema = path` | a `fn() -> serde_json::Value` that makes the input schema, in place of the derived one |
 /// | `extra_arguments = "refuse"` or `"ignore"` | what it does with arguments that the schema doesn't name |
-/// | and | the [keys of all operations](crate#keys-of-all-operations) |
+/// | and | the keys of all operations, below |
 ///
-/// Parameters take [keys](crate#keys-of-a-parameter) too.
+/// Parameters take keys too, below.
 ///
 /// ```ignore
 /// /// Searches the catalog.
@@ -154,6 +130,10 @@ pub fn mcp_endpoint(keys: TokenStream, item: TokenStream) -> TokenStream {
 ///     // …
 /// }
 /// ```
+///
+#[doc = include_str!("keys/operation.md")]
+///
+#[doc = include_str!("keys/parameter.md")]
 #[proc_macro_attribute]
 pub fn mcp_tool(keys: TokenStream, item: TokenStream) -> TokenStream {
     item::operation(OperationKind::Tool, keys.into(), &item.into()).into()
@@ -172,7 +152,7 @@ pub fn mcp_tool(keys: TokenStream, item: TokenStream) -> TokenStream {
 /// | `size = 1024` | their size in bytes; not for templates |
 /// | `ttl = "30s"` | how long clients may keep them |
 /// | `scope = "public"` or `"private"` | whether a cache may share them |
-/// | and | the [keys of all operations](crate#keys-of-all-operations) |
+/// | and | the keys of all operations, below |
 ///
 /// ```ignore
 /// /// One part.
@@ -181,6 +161,10 @@ pub fn mcp_tool(keys: TokenStream, item: TokenStream) -> TokenStream {
 ///     // …
 /// }
 /// ```
+///
+#[doc = include_str!("keys/operation.md")]
+///
+#[doc = include_str!("keys/parameter.md")]
 #[proc_macro_attribute]
 pub fn mcp_resource(keys: TokenStream, item: TokenStream) -> TokenStream {
     item::operation(OperationKind::Resource, keys.into(), &item.into()).into()
@@ -195,7 +179,7 @@ pub fn mcp_resource(keys: TokenStream, item: TokenStream) -> TokenStream {
 /// | --- | --- |
 /// | `ttl = "30s"` | how long clients may keep a page |
 /// | `scope = "public"` or `"private"` | whether a cache may share it |
-/// | and | `endpoint`, `timeout`, `requires` and `crate` of the [keys of all operations](crate#keys-of-all-operations) |
+/// | and | `endpoint`, `timeout`, `requires` and `crate` of the keys of all operations, below |
 ///
 /// ```ignore
 /// #[mcp_resource_list(endpoint = Catalog, ttl = "30s")]
@@ -203,6 +187,10 @@ pub fn mcp_resource(keys: TokenStream, item: TokenStream) -> TokenStream {
 ///     // …
 /// }
 /// ```
+///
+#[doc = include_str!("keys/operation.md")]
+///
+#[doc = include_str!("keys/parameter.md")]
 #[proc_macro_attribute]
 pub fn mcp_resource_list(keys: TokenStream, item: TokenStream) -> TokenStream {
     item::operation(OperationKind::ResourceList, keys.into(), &item.into()).into()
@@ -213,7 +201,7 @@ pub fn mcp_resource_list(keys: TokenStream, item: TokenStream) -> TokenStream {
 /// Arguments are `String`, or `Option<String>` for optional ones. The function returns text (one message of the user),
 /// `PromptMessage`s, a `PromptResult`, or a `Result` of one of these with `PromptError`.
 ///
-/// It takes the [keys of all operations](crate#keys-of-all-operations), and no others.
+/// It takes the keys of all operations, below, and no others.
 ///
 /// ```ignore
 /// /// Asks for a comparison of two parts.
@@ -227,6 +215,10 @@ pub fn mcp_resource_list(keys: TokenStream, item: TokenStream) -> TokenStream {
 ///     format!("Compare the parts {first} and {second}.")
 /// }
 /// ```
+///
+#[doc = include_str!("keys/operation.md")]
+///
+#[doc = include_str!("keys/parameter.md")]
 #[proc_macro_attribute]
 pub fn mcp_prompt(keys: TokenStream, item: TokenStream) -> TokenStream {
     item::operation(OperationKind::Prompt, keys.into(), &item.into()).into()
@@ -243,7 +235,7 @@ pub fn mcp_prompt(keys: TokenStream, item: TokenStream) -> TokenStream {
 /// | `prompt = "compare"` | the name of the prompt; this or `resource` is required |
 /// | `resource = "catalog://parts/{id}"` | the template of the resource |
 /// | `argument = "first"` | the argument or variable; required |
-/// | and | `endpoint`, `timeout`, `requires` and `crate` of the [keys of all operations](crate#keys-of-all-operations) |
+/// | and | `endpoint`, `timeout`, `requires` and `crate` of the keys of all operations, below |
 ///
 /// ```ignore
 /// #[mcp_completion(endpoint = Catalog, prompt = "compare", argument = "second")]
@@ -251,6 +243,10 @@ pub fn mcp_prompt(keys: TokenStream, item: TokenStream) -> TokenStream {
 ///     // …
 /// }
 /// ```
+///
+#[doc = include_str!("keys/operation.md")]
+///
+#[doc = include_str!("keys/parameter.md")]
 #[proc_macro_attribute]
 pub fn mcp_completion(keys: TokenStream, item: TokenStream) -> TokenStream {
     item::operation(OperationKind::Completion, keys.into(), &item.into()).into()

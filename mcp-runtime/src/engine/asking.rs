@@ -14,7 +14,7 @@ use super::{
 use crate::{
     handler::{Asking, Mode, NextState, Reachable, Suspension},
     protocol::{
-        Capabilities, ClientCapabilities, Condition, InputRequest, ProtocolError, RequestId,
+        Capabilities, ClientCapabilities, Condition, InputRequest, ProtocolError, RequestId, Revision,
         write_input_required, write_response,
     },
     registry::{asking::Asks, catalog::Entry},
@@ -128,6 +128,11 @@ impl Rounds {
         let (requests, state) = match self.asking.suspension() {
             Suspension::Asks { requests, state } => (requests, state),
             Suspension::Missing(missing) => return answerer.refuse(missing_capabilities(missing)),
+            Suspension::Unreachable(needed) => {
+                let (revision, names) = (answerer.wire.revision(), names(needed));
+                let message = format!("clients of {revision} can't be asked here, and it takes: {names}");
+                return answerer.refuse(ProtocolError::new(Condition::InternalOk, message));
+            }
             Suspension::Refused(error) => return answerer.refuse(error),
             Suspension::Broken(why) => {
                 tracing::error!(handler = %answerer.handler, why, "a handler asked in a way that can't be served");
@@ -190,8 +195,19 @@ pub(super) fn declared(request: &Admitted<'_>) -> ClientCapabilities {
 
 /// The refusal of a request whose client lacks what the operation needs.
 pub(super) fn missing_capabilities(missing: Capabilities) -> ProtocolError {
-    let missing = missing.to_json();
-    let names: Vec<&str> = missing.keys().map(String::as_str).collect();
-    let message = format!("the client must declare: {}", names.join(", "));
-    ProtocolError::new(Condition::MissingCapability, message).with_data("requiredCapabilities", missing)
+    let message = format!("the client must declare: {}", names(missing));
+    ProtocolError::new(Condition::MissingCapability, message)
+        .with_data("requiredCapabilities", missing.to_json())
+}
+
+/// The same where a client has no way to declare anything.
+pub(super) fn unknown_capabilities(revision: Revision, needed: Capabilities) -> ProtocolError {
+    let message =
+        format!("what clients of {revision} can do is not known here, and it takes: {}", names(needed));
+    ProtocolError::new(Condition::MissingCapability, message)
+        .with_data("requiredCapabilities", needed.to_json())
+}
+
+fn names(capabilities: Capabilities) -> String {
+    capabilities.to_json().keys().map(String::as_str).collect::<Vec<_>>().join(", ")
 }

@@ -8,7 +8,7 @@ use tokio::time::{Instant, timeout_at};
 use super::{
     Answer, Engine, Reply,
     answer::{Answerer, Kind, bad_arguments},
-    asking::{Return, Rounds, declared, missing_capabilities},
+    asking::{Return, Rounds, declared, missing_capabilities, unknown_capabilities},
     call::Call,
     gate::{Place, Refusal},
     handling::Started,
@@ -240,7 +240,11 @@ fn check_capabilities(required: Capabilities, invocation: &Invocation) -> Result
     if required.is_empty() {
         return Ok(());
     }
-    let missing = required.missing(invocation.context().client_capabilities());
+    let context = invocation.context();
+    if !invocation.knows_client() {
+        return Err(unknown_capabilities(context.revision(), required));
+    }
+    let missing = required.missing(context.client_capabilities());
     if missing.is_empty() { Ok(()) } else { Err(missing_capabilities(missing)) }
 }
 

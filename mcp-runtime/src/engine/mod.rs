@@ -68,10 +68,21 @@ pub(crate) struct Shared {
     pub subscriptions: Arc<Hub>,
     /// Seals what handlers that ask keep between two rounds.
     pub states: StateSealer,
-    /// Whether the application has chosen how they are sealed.
-    pub has_own_protector: bool,
+    /// What seals them.
+    pub state_keys: StateKeys,
     /// The server's place among its publisher's listeners; closed when it shuts down.
     pub registration: Mutex<Option<Registration>>,
+}
+
+/// What seals request states.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum StateKeys {
+    /// Not chosen: a key of this process, on loopback only.
+    Unchosen,
+    /// A key of this process, by choice.
+    Development,
+    /// Keys, or a protector, of the application's.
+    Own,
 }
 
 /// One endpoint's engine; clones share it.

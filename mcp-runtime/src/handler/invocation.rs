@@ -123,6 +123,11 @@ impl Invocation {
         Some(Ask::new(self.clone(), Arc::clone(self.parts().asking.as_ref()?)))
     }
 
+    /// Whether its client has had a way to say what it can do.
+    pub(crate) fn knows_client(&self) -> bool {
+        self.parts().revision.is_modern() || self.parts().client.is_some()
+    }
+
     pub(super) fn request_state(&self) -> Option<RequestState> {
         Some(RequestState::new(Arc::clone(self.parts().asking.as_ref()?)))
     }

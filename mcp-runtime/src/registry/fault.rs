@@ -3,7 +3,7 @@
 use std::fmt;
 
 /// Everything that is wrong, at once.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct BuildError {
     faults: Vec<BuildFault>,
 }
@@ -64,6 +64,13 @@ impl fmt::Display for BuildError {
                 faults.iter().try_for_each(|fault| write!(f, "\n  - {fault}"))
             }
         }
+    }
+}
+
+/// As `Display`: this is what a `main` that returns it prints.
+impl fmt::Debug for BuildError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
     }
 }
 

@@ -189,6 +189,11 @@ impl KeyRing {
             outcome = next.as_ref().map(Option::is_some).map_err(Clone::clone);
             next.ok().flatten().map_or_else(|| Arc::clone(keys), Arc::new)
         });
+        if outcome == Ok(true) {
+            let keys = self.0.keys.load();
+            let others: Vec<&str> = keys.others.iter().map(|key| key.id()).collect();
+            tracing::info!(active = keys.active.id(), ?others, "the keys of request states have changed");
+        }
         outcome
     }
 

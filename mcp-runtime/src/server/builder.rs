@@ -12,7 +12,7 @@ use super::{McpServer, ServeError};
 use crate::{
     engine::{
         Admission, AdmissionChoice, DynRateLimit, EndpointViews, Engine, Gate, Lifecycle, Limits, Live,
-        RateLimit, Shared,
+        RateLimit, Shared, StateKeys,
     },
     handler::StateMap,
     registry::{
@@ -53,6 +53,7 @@ pub struct ServerBuilder {
     serve_subscriptions: bool,
     catalog_policy: Option<Arc<dyn DynPolicy>>,
     state_protector: Option<Arc<dyn DynStateProtector>>,
+    state_keys: StateKeys,
     single_use: Option<Arc<dyn DynSingleUse>>,
 }
 
@@ -98,6 +99,7 @@ impl ServerBuilder {
             serve_subscriptions: true,
             catalog_policy: None,
             state_protector: None,
+            state_keys: StateKeys::Unchosen,
             single_use: None,
         }
     }
@@ -196,6 +198,9 @@ impl ServerBuilder {
     /// Without a choice a key is made for this process, and only under `serve` on a loopback address, or for a client
     /// within the process or at its standard input.
     pub fn request_state_protector(mut self, protector: impl StateProtector) -> Self {
+        let any: &dyn std::any::Any = &protector;
+        let development = any.downcast_ref::<KeyRing>().is_some_and(KeyRing::is_development);
+        self.state_keys = if development { StateKeys::Development } else { StateKeys::Own };
         self.state_protector = Some(Arc::new(protector));
         self
     }
@@ -295,7 +300,6 @@ impl ServerBuilder {
             self.catalog_policy.is_some().then(|| Arc::clone(&views) as _),
         ));
         let registration = publishes.then(|| self.publisher.subscribe(Arc::clone(&subscriptions) as _));
-        let has_own_protector = self.state_protector.is_some();
         let protector = match self.state_protector {
             Some(protector) => protector,
             None => Arc::new(KeyRing::development().map_err(|error| {
@@ -314,7 +318,7 @@ impl ServerBuilder {
             tool_limit: self.tool_limit,
             policy: self.catalog_policy,
             states,
-            has_own_protector,
+            state_keys: self.state_keys,
             subscriptions,
             registration: Mutex::new(registration),
         });

@@ -6,7 +6,7 @@ use tokio::net::{TcpListener, ToSocketAddrs};
 
 use super::McpServer;
 use crate::{
-    engine::{AdmissionChoice, Live, Phase},
+    engine::{AdmissionChoice, Live, Phase, StateKeys},
     registry::{BuildError, BuildFault},
     transport::{
         http::{Listener, accept},
@@ -64,7 +64,7 @@ impl McpServer {
     ///
     /// # Errors
     /// If the address can't be listened at, or others than this machine could reach the server and nobody chose
-    /// admission and `allowed_hosts`.
+    /// admission, `allowed_hosts` and, if handlers ask their client, what seals request states.
     pub async fn serve(self, address: impl ToSocketAddrs) -> Result<(), ServeError> {
         self.serve_with(bind(address).await?).await
     }
@@ -144,13 +144,13 @@ impl McpServer {
 
     /// A server that others can reach needs a choice of who may call.
     fn check_reach(&self, address: Option<SocketAddr>) -> Result<(), BuildError> {
+        if self.shared.state_keys != StateKeys::Own && self.asks() {
+            tracing::warn!(
+                "request states are sealed with a key of this process: they end with it, and open on no other server; \
+                 give it keys with `.request_state_protector(…)`"
+            );
+        }
         if address.is_some_and(|address| address.ip().is_loopback()) {
-            if !self.shared.has_own_protector && self.asks() {
-                tracing::warn!(
-                    "a key was made to seal request states: they end with this process; give it keys with \
-                     `.request_state_protector(…)`"
-                );
-            }
             return Ok(());
         }
         let place = address.map_or_else(|| "a listener of its own".to_owned(), |address| address.to_string());
@@ -167,7 +167,7 @@ impl McpServer {
         if self.policy.allowed_hosts.is_none() {
             fault("the hosts that are served were not named: add `.allowed_hosts([\"mcp.example.com\"])`");
         }
-        if !self.shared.has_own_protector && self.asks() {
+        if self.shared.state_keys == StateKeys::Unchosen && self.asks() {
             fault(
                 "what handlers keep while they ask their client has no key that outlives the process: add \
                  `.request_state_protector(KeyRing::new(StateKey::new(\"2026-12\", secret)?))`",

@@ -3,7 +3,7 @@
 use std::{
     collections::HashMap,
     future::ready,
-    sync::{Mutex, PoisonError},
+    sync::{Arc, Mutex, PoisonError},
 };
 
 use serde_json::{Map, Value, json, value::to_raw_value};
@@ -46,21 +46,58 @@ impl Answers {
     }
 }
 
+/// What the server asked during a call.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Question {
+    /// The key that the handler asks under.
+    pub key: String,
+    /// The request: `method`, and `params` with the message and the form.
+    pub request: Value,
+}
+
+impl Question {
+    /// What the person is told, if it is one that a person is asked.
+    #[must_use]
+    pub fn message(&self) -> Option<&str> {
+        self.request["params"]["message"].as_str()
+    }
+}
+
+/// The questions of a call, in the order in which they came.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Questions(Arc<Mutex<Vec<Question>>>);
+
+impl Questions {
+    pub(super) fn add(&self, key: &str, request: Value) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(Question { key: key.to_owned(), request });
+    }
+
+    pub(super) fn take(&self) -> Vec<Question> {
+        std::mem::take(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
 /// The answers of a client that is asked while the handler waits, in an older revision.
-pub(super) struct LiveAnswers(Mutex<Answers>);
+pub(super) struct LiveAnswers {
+    answers: Mutex<Answers>,
+    questions: Questions,
+}
 
 impl LiveAnswers {
-    pub(super) fn new(answers: Answers) -> Self {
-        Self(Mutex::new(answers))
+    pub(super) fn new(answers: Answers, questions: Questions) -> Self {
+        Self { answers: Mutex::new(answers), questions }
     }
 }
 
 impl ClientChannel for LiveAnswers {
     fn request<'c>(&'c self, key: &'c str, request: &'c InputRequest) -> ClientAnswer<'c> {
-        let given = self.0.lock().unwrap_or_else(PoisonError::into_inner).next(key);
+        let given = self.answers.lock().unwrap_or_else(PoisonError::into_inner).next(key);
         let mut asked = Vec::new();
         request.write_json(&mut asked);
-        let result = given.map(|given| given.result(&serde_json::from_slice(&asked).unwrap_or_default()));
+        let asked: Value = serde_json::from_slice(&asked).unwrap_or_default();
+        let result = given.map(|given| given.result(&asked));
+        self.questions.add(key, asked);
         let answer = result.as_ref().and_then(|result| to_raw_value(result).ok());
         let unanswered =
             || ProtocolError::new(Condition::Internal, format!("the test does not answer `{key}`"));

@@ -6,7 +6,7 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use super::{
-    answers::{Answers, Given, LiveAnswers},
+    answers::{Answers, Given, LiveAnswers, Questions},
     client::{Ids, Profile},
     error::RpcError,
     response::{Answered, CompletionResponse, PromptResponse, Response, ToolResponse},
@@ -31,6 +31,7 @@ pub struct Call<T> {
     method: String,
     params: Map<String, Value>,
     answers: Answers,
+    pub(super) questions: Questions,
     answer: PhantomData<fn() -> T>,
 }
 
@@ -91,14 +92,14 @@ impl Call<Response> {
             method: method.to_owned(),
             params: object("the parameters", params),
             answers: Answers::default(),
+            questions: Questions::default(),
             answer: PhantomData,
         }
     }
 
     /// The same request with an answer of another type.
     pub(super) fn answered<T>(self) -> Call<T> {
-        let Self { engine, profile, ids, id, method, params, answers, answer: _ } = self;
-        Call { engine, profile, ids, id, method, params, answers, answer: PhantomData }
+        self.retyped()
     }
 }
 
@@ -155,10 +156,9 @@ impl<T: Answered> Call<T> {
         }
     }
 
-    /// The same request, whose answer is given as it comes: also one that asks for input.
+    /// The same request, whose answer is given as it comes: also one that asks for what has no answer.
     pub fn untyped(self) -> Call<Response> {
-        let Self { engine, profile, ids, id, method, params, answers, answer: _ } = self;
-        Call { engine, profile, ids, id, method, params, answers, answer: PhantomData }
+        self.retyped()
     }
 
     /// Makes the request, and returns while it runs.
@@ -191,7 +191,9 @@ impl Call<Response> {
 
     pub(super) fn begin(&self) -> Exchange {
         let (mut params, mut profile) = (self.params.clone(), self.profile.clone());
-        profile.extensions.insert(Reachable(Arc::new(LiveAnswers::new(self.answers.clone()))));
+        profile
+            .extensions
+            .insert(Reachable(Arc::new(LiveAnswers::new(self.answers.clone(), self.questions.clone()))));
         let meta = params.entry("_meta").or_insert_with(|| json!({}));
         if let Value::Object(meta) = meta {
             for (key, value) in &profile.meta {
@@ -206,6 +208,11 @@ impl Call<Response> {
 }
 
 impl<T> Call<T> {
+    fn retyped<U>(self) -> Call<U> {
+        let Self { engine, profile, ids, id, method, params, answers, questions, answer: _ } = self;
+        Call { engine, profile, ids, id, method, params, answers, questions, answer: PhantomData }
+    }
+
     fn argument(mut self, place: &[&str], name: &str, value: Value) -> Self {
         let arguments = place.iter().fold(&mut self.params, |object, key| {
             let member = object.entry(*key).or_insert_with(|| json!({}));

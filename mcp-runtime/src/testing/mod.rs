@@ -59,6 +59,7 @@
 //! # use serde_json::json;
 //! let response = client.call("book").arg("table", 4).answer("confirm", json!({ "yes": true })).await?;
 //! assert_eq!(response.text(), "Table 4 is yours.");
+//! assert_eq!(response.asked()[0].message(), Some("Book table 4?"));
 //! # Ok(())
 //! # }
 //! ```
@@ -77,6 +78,7 @@ mod running;
 mod tests;
 
 pub use self::{
+    answers::Question,
     call::Call,
     client::Client,
     error::RpcError,

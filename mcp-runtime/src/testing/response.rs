@@ -3,6 +3,7 @@
 use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::Value;
 
+use super::answers::Question;
 use crate::protocol::{Content, LogLevel, PromptMessage, ResourceBody, ResourceContents};
 
 /// A progress notification.
@@ -40,6 +41,7 @@ pub trait Answered: Sized + Send + 'static {
 pub struct Response {
     pub(super) progress: Vec<ProgressUpdate>,
     pub(super) logs: Vec<LogMessage>,
+    pub(super) questions: Vec<Question>,
     pub(super) result: Value,
 }
 
@@ -54,6 +56,12 @@ impl Response {
     #[must_use]
     pub fn logs(&self) -> &[LogMessage] {
         &self.logs
+    }
+
+    /// What the server asked, round by round.
+    #[must_use]
+    pub fn asked(&self) -> &[Question] {
+        &self.questions
     }
 
     /// All of the result.
@@ -96,6 +104,12 @@ macro_rules! responses {
             #[must_use]
             pub fn logs(&self) -> &[LogMessage] {
                 self.response.logs()
+            }
+
+            /// What the server asked, round by round.
+            #[must_use]
+            pub fn asked(&self) -> &[Question] {
+                self.response.asked()
             }
 
             /// All of the result.

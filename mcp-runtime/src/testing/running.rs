@@ -66,17 +66,22 @@ impl<T: Answered> Running<T> {
     /// The error that the server answered with.
     ///
     /// # Panics
-    /// If the answer is not what the specification says, or the application panicked outside of a handler.
+    /// If the answer is not what the specification says, the server asks for something that the call has no answer to, or
+    /// the application panicked outside of a handler.
     pub async fn finish(mut self) -> Result<T, RpcError> {
         while self.listen().await {}
         let Some(answer) = self.answer else { panic!("the server ended without an answer") };
         self.heard.result = answer?;
+        self.heard.questions = self.call.questions.take();
         let asked = asked(&self.heard.result);
         match (T::read(self.heard), asked) {
             (Ok(response), _) => Ok(response),
             (Err(_), Some(asked)) => {
                 let keys: Vec<&str> = asked.keys().map(String::as_str).collect();
-                panic!("the server asks for `{}`: give the call an `.answer(…)` to each", keys.join("`, `"))
+                let keys = keys.join("`, `");
+                panic!(
+                    "the server asks for `{keys}`: give the call an `.answer(…)` to each, or make it `.untyped()`"
+                )
             }
             (Err(error), None) => panic!("the server's result is malformed: {error}"),
         }
@@ -95,6 +100,7 @@ impl<T: Answered> Running<T> {
     fn retry(&mut self) -> bool {
         let Some(Ok(result)) = &self.answer else { return false };
         let Some(asked) = asked(result) else { return false };
+        asked.iter().for_each(|(key, request)| self.call.questions.add(key, request.clone()));
         let Some(exchange) = self.call.retry(&asked, &result["requestState"]) else { return false };
         self.exchange = exchange;
         self.answer = None;

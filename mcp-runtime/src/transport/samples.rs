@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use tokio::sync::{Semaphore, mpsc};
 
 use crate::{
-    engine::{AdmissionChoice, Engine, Gate, Lifecycle, Limits, Live, Shared},
+    engine::{AdmissionChoice, Engine, Gate, Lifecycle, Limits, Live, Shared, StateKeys},
     handler::{
         Args, CancellationReason, CancellationToken, OptionalProgress, ProgressReporter, StateMap, ToolError,
     },
@@ -94,7 +94,7 @@ pub(crate) fn engine_with(
         tool_limit: None,
         policy: None,
         states,
-        has_own_protector: false,
+        state_keys: StateKeys::Unchosen,
     };
     let engine = Engine { shared: Arc::new(shared), catalog: Arc::new(catalog), number: 0 };
     (Live::new(engine, endpoint), told)

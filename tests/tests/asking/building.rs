@@ -62,6 +62,24 @@ fn whoever_is_reached_by_others_needs_a_key() {
 }
 
 #[test]
+fn a_form_that_cannot_be_shown_is_told_with_its_place() {
+    // Derived forms are checked for the whole program: here the form itself is asked for.
+    #[derive(Deserialize, JsonSchema)]
+    #[allow(dead_code)]
+    struct Nested {
+        inner: Vec<Vec<u8>>,
+    }
+    let error = Form::of::<Nested>().unwrap_err();
+    assert_eq!(error.to_string(), "`inner`: is a list of more than choices among texts, which no form shows");
+}
+
+#[test]
+fn an_error_looks_the_same_whoever_prints_it() {
+    let error = McpServer::builder().endpoint(endpoint().tool(consenting())).into_router().unwrap_err();
+    assert_eq!(format!("{error:?}"), error.to_string());
+}
+
+#[test]
 fn bounds_that_allow_nothing_are_refused() {
     let error = build_error(
         builder(consenting())

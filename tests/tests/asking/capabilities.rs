@@ -34,7 +34,7 @@ async fn all_that_is_missing_is_told_at_once() {
             description: None,
             input_schema: json!({ "type": "object" }),
         });
-        tokio::join!(
+        let _ = tokio::join!(
             ask.elicit::<Consent>("a", "?"),
             ask.elicit_url("b", "?", "https://example.com/"),
             ask.sample("c", question),

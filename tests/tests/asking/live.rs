@@ -54,9 +54,10 @@ async fn an_answer_that_does_not_fit_is_asked_for_again() {
     let response =
         client.call("consent").respond("confirm", 5).answer("confirm", json!({ "ok": true })).await.unwrap();
     assert_eq!(response.text(), "ok: true");
+    assert_eq!(response.asked().len(), 2);
     // But not for ever.
     let error = client.call("consent").respond("confirm", 5).await.unwrap_err();
-    assert_eq!((error.code, error.message.as_str()), (-32603, "internal error"));
+    assert_eq!((error.code, error.message.as_str()), (-32602, "no answer to `confirm` fits"));
 }
 
 #[tokio::test(start_paused = true)]
@@ -88,12 +89,19 @@ async fn who_cannot_be_asked_is_told_so() {
     assert_ne!(error.code, -32021, "the older revisions have no such code");
     assert!(error.message.contains("elicitation"), "{error}");
 
-    let local = Local::new(builder(consenting()));
+    // Over HTTP a client of an older revision can't be asked, whatever it can do.
     let message = Message::call("consent", json!({}))
         .header("mcp-protocol-version", "2025-11-25")
         .unset("/params/_meta")
         .set("/params/requestState", "x");
-    let reply = local.send(&message).await;
-    assert_eq!(reply.status, 200);
-    assert!(reply.json()["error"]["message"].as_str().unwrap().contains("elicitation"), "{reply:?}");
+    let reply = Local::new(builder(consenting())).send(&message).await;
+    let error = json!({ "code": -32603, "message": "clients of 2025-11-25 can't be asked here, and it takes: elicitation" });
+    assert_eq!((reply.status, reply.error()), (200, error));
+
+    let forms = Capabilities { elicitation: true, ..Capabilities::NONE };
+    let needy = Tool::new("consent").requires(forms).handler(|| async { "done" });
+    let reply = Local::new(builder(needy)).send(&message).await;
+    assert_eq!((reply.status, reply.error()["code"].clone()), (200, json!(-32602)));
+    let told = "what clients of 2025-11-25 can do is not known here, and it takes: elicitation";
+    assert_eq!(reply.error()["message"], told);
 }

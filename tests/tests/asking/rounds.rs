@@ -23,6 +23,22 @@ async fn an_answer_comes_back_to_the_ask() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_yes_or_no_needs_no_form() {
+    let tool = Tool::new("go").handler(|ask: Ask| async move {
+        ask.confirm("go", "Shall we?").await.accepted().ok_or("they said no")?;
+        Ok::<_, ToolError>("gone")
+    });
+    let client = client(tool);
+    let went = client.call("go").answer("go", json!({})).await.unwrap();
+    assert_eq!(went.text(), "gone");
+    let [asked] = went.asked() else { panic!("{:?}", went.asked()) };
+    assert_eq!((asked.key.as_str(), asked.message()), ("go", Some("Shall we?")));
+    assert_eq!(asked.request["params"]["requestedSchema"], json!({ "type": "object", "properties": {} }));
+    assert_eq!(client.call("go").respond("go", json!({ "action": "accept" })).await.unwrap().text(), "gone");
+    assert!(client.call("go").decline("go").await.unwrap().is_error());
+}
+
+#[tokio::test(start_paused = true)]
 async fn the_handler_runs_again_from_the_start() {
     let runs = Arc::new(AtomicU32::new(0));
     let counted = Arc::clone(&runs);
@@ -136,6 +152,8 @@ async fn an_answer_belongs_to_the_question_that_was_asked() {
     });
     let client = client(tool);
     let response = client.call("buy").answer("confirm", json!({ "ok": true })).await.unwrap();
+    let asked: Vec<_> = response.asked().iter().filter_map(|asked| asked.message()).collect();
+    assert_eq!(asked, ["Buy for 10?", "Buy for 15?", "Buy for 20?"]);
     // 10 and 15 were agreed to, and cost more by then.
     assert_eq!(response.text(), "Accepted(Consent { ok: true }) for 20");
 }
@@ -197,7 +215,7 @@ async fn an_answer_that_came_early_is_kept() {
     // In the second round another question comes first.
     let tool = Tool::new("winding").handler(|ask: Ask| async move {
         if ask.round() == 1 {
-            ask.elicit::<Consent>("detour", "A detour?").await;
+            let _ = ask.elicit::<Consent>("detour", "A detour?").await;
         }
         format!("{:?}", ask.elicit::<Consent>("goal", "The goal?").await)
     });

@@ -283,7 +283,8 @@ async fn keeping_is_not_for_a_state_of_the_applications_own() {
 async fn one_key_is_for_one_ask() {
     for keys in [["a", "a"], ["", "b"]] {
         let tool = Tool::new("twice").handler(move |ask: Ask| async move {
-            tokio::join!(ask.elicit::<Consent>(keys[0], "One?"), ask.elicit::<Consent>(keys[1], "Two?"));
+            let _ =
+                tokio::join!(ask.elicit::<Consent>(keys[0], "One?"), ask.elicit::<Consent>(keys[1], "Two?"));
             "done"
         });
         let reply = Local::new(builder(tool)).send(&call("twice")).await;

@@ -14,7 +14,7 @@ fn call(tool: &str) -> Message {
 #[tokio::test(start_paused = true)]
 async fn the_result_is_exactly_this() {
     let tool = Tool::new("all").handler(|ask: Ask| async move {
-        tokio::join!(
+        let _ = tokio::join!(
             ask.elicit::<Guest>("guest \"1\"", "Who?"),
             ask.elicit_url("login", "Log in.", "https://example.com/login"),
             ask.sample("words", Sampling::new(10).user("Hi")),

@@ -1,7 +1,9 @@
 //! Asking the client: its user, its model, its roots.
 
 mod channel;
+mod field;
 mod form;
+mod format;
 mod pass;
 mod state;
 #[cfg(test)]
@@ -11,11 +13,11 @@ use std::{fmt, future::pending, sync::Arc};
 
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::{
-    Map, Value,
+    Map, Value, json,
     value::{RawValue, to_raw_value},
 };
 
-use self::pass::Begun;
+use self::pass::{Begun, Needed};
 pub(crate) use self::{
     channel::{ClientAnswer, ClientChannel, Reachable},
     pass::{Asking, Mode, NextState, Suspension},
@@ -26,8 +28,8 @@ pub use self::{
 };
 use super::Invocation;
 use crate::protocol::{
-    Capabilities, ElicitAction, ElicitResult, InputRequest, Root, RootsResult, Sampled, Sampling,
-    is_absolute_uri,
+    Capabilities, Condition, ElicitAction, ElicitResult, InputRequest, ProtocolError, Root, RootsResult,
+    Sampled, Sampling, excerpt, is_absolute_uri,
 };
 
 /// How often a client that is asked at once may give an answer that does not fit.
@@ -61,10 +63,13 @@ const MOST_ATTEMPTS: u32 = 8;
 /// In revision 2026-07-28 a server can't ask while it answers a request: it answers that it needs input, and the client
 /// makes the request again with the answers. So an ask without an answer never returns. The handler is dropped there, and
 /// the client is told what is asked. When it comes back **the handler runs again from the start**, and an ask that has
-/// its answer returns at once. Three things follow:
+/// its answer returns at once. Of this follows:
 ///
-/// - **Whatever stands before an ask runs again in each round.** Look things up there; change things only after the last ask.
-///   What must not be worked out twice goes into [`keep`](Self::keep).
+/// - **Whatever stands before an ask runs again in each round,** and reports its progress again. Look things up there;
+///   change things only after the last ask. What must not be worked out twice goes into [`keep`](Self::keep).
+/// - **What stands after the last ask may run again, too,** if the client sends its last request twice. Where that matters,
+///   keep an id made in the first round, and have the change happen once for it; or let the server take each state once,
+///   with [`single_use_request_states`](crate::server::ServerBuilder::single_use_request_states).
 /// - **Ask the same question again.** An answer belongs to its key and to the question as it was asked; if the message has
 ///   changed, a price in it perhaps, it is asked again. A message with the time of day in it would be asked for ever: after
 ///   [`max_input_rounds`](crate::Limits::max_input_rounds) the request fails.
@@ -76,9 +81,15 @@ const MOST_ATTEMPTS: u32 = 8;
 /// handler spawns may ask, too, if it ends with the handler, as those of a `JoinSet` do.
 ///
 /// What the client must be able to do is named with `requires(…)`, if the operation is useless without it, or with
-/// `asks(…)`, if it may come to it. An ask of a client that can't answer ends the request with -32021. While an operation
-/// that `asks(…)` runs for a client that lacks it, its response has no progress and no log messages, so that this error
-/// can still be sent.
+/// `asks(…)`, if it may come to it. An ask of a client that can't answer ends the request with -32021 (HTTP 400). While an
+/// operation that `asks(…)` runs for a client that lacks it, its response has no progress and no log messages, so that this
+/// error can still be sent; of what is not named it comes at the end of the stream, if that has begun.
+///
+/// # Older clients
+///
+/// In the revisions of 2025 a client is asked while the handler waits, and nothing runs twice: the same handler serves both.
+/// So far only [`testing::Client`](crate::testing::Client) is asked in that way. Over HTTP and stdio such a client can't be
+/// asked yet: the request ends with an error that says so.
 #[derive(Clone)]
 pub struct Ask {
     invocation: Invocation,
@@ -87,6 +98,7 @@ pub struct Ask {
 
 /// What a person did with a question.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[must_use = "the person may have said no"]
 pub enum Elicited<T> {
     /// They answered.
     Accepted(T),
@@ -97,7 +109,7 @@ pub enum Elicited<T> {
 }
 
 impl<T> Elicited<T> {
-    /// The answer, if there is one.
+    /// The answer, if there is one: `ask.elicit(…).await.accepted().ok_or("they said no")?` ends a handler without one.
     pub fn accepted(self) -> Option<T> {
         match self {
             Self::Accepted(answer) => Some(answer),
@@ -130,6 +142,13 @@ impl Ask {
             })
         };
         self.ask(key, &request, needs, read).await
+    }
+
+    /// Has the person say yes or no. `Accepted` is yes.
+    pub async fn confirm(&self, key: &str, message: impl Into<String>) -> Elicited<()> {
+        let request = InputRequest::form(&message.into(), &json!({ "type": "object", "properties": {} }));
+        let needs = Capabilities { elicitation: true, ..Capabilities::NONE };
+        self.ask(key, &request, needs, |answer| elicited(answer, |_| Some(()))).await
     }
 
     /// Has the person fill in a form that is only known at run time.
@@ -182,8 +201,8 @@ impl Ask {
         self.ask(key, &InputRequest::roots(), needs, read).await.roots
     }
 
-    /// Keeps a value for the next round, instead of the one kept before. It travels sealed: the client can neither read
-    /// nor change it.
+    /// Keeps a value for the next round, in place of the one kept before: there is one. It travels sealed; the client can
+    /// neither read nor change it.
     ///
     /// # Errors
     /// If the value can't be JSON.
@@ -206,7 +225,8 @@ impl Ask {
         }
     }
 
-    /// Forgets the answer to a key, so that it can be asked again.
+    /// Forgets the answer to a key, so that it can be asked again, in the next round. A handler that begins anew with each
+    /// round counts by [`round`](Self::round) how often it has asked, not by a loop of its own.
     pub fn discard(&self, key: &str) {
         self.asking.discard(key);
     }
@@ -225,8 +245,8 @@ impl Ask {
         needs: Capabilities,
         read: impl Fn(&RawValue) -> Option<A>,
     ) -> A {
-        let missing = needs.missing(self.invocation.client_capabilities());
-        let mut begun = self.asking.begin(key, request, missing);
+        let needs = Needed { all: needs, missing: needs.missing(self.invocation.client_capabilities()) };
+        let mut begun = self.asking.begin(key, request, needs);
         for _ in 0..MOST_ATTEMPTS {
             match begun {
                 Begun::Answer(answer) => {
@@ -247,9 +267,11 @@ impl Ask {
                 },
                 Begun::Suspended => return pending().await,
             }
-            begun = self.asking.again(key, request, missing);
+            begun = self.asking.again(key, request, needs);
         }
-        self.break_off(format!("the client gave no answer to {key:?} that fits")).await
+        let message = format!("no answer to `{}` fits", excerpt(key));
+        self.asking.refused(ProtocolError::new(Condition::NotFound, message));
+        pending().await
     }
 
     async fn break_off<A>(&self, why: String) -> A {

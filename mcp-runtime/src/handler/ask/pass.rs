@@ -87,8 +87,17 @@ impl QuestionDigest {
     }
 }
 
+/// What an ask needs of its client.
+#[derive(Clone, Copy)]
+pub(super) struct Needed {
+    pub(super) all: Capabilities,
+    /// What the client did not declare.
+    pub(super) missing: Capabilities,
+}
+
 enum Failure {
     Missing(Capabilities),
+    Unreachable(Capabilities),
     Broken(String),
     Answered(ProtocolError),
 }
@@ -99,6 +108,8 @@ pub(crate) enum Suspension {
     Asks { requests: Vec<(String, InputRequest)>, state: NextState },
     /// The client lacks what it was asked for.
     Missing(Capabilities),
+    /// There is no way to ask the client for this.
+    Unreachable(Capabilities),
     /// The handler broke a rule of asking.
     Broken(String),
     /// The client refused.
@@ -168,6 +179,7 @@ impl Asking {
         match pass.failure.take() {
             Some(Failure::Broken(why)) => return Suspension::Broken(why),
             Some(Failure::Missing(capabilities)) => return Suspension::Missing(capabilities),
+            Some(Failure::Unreachable(capabilities)) => return Suspension::Unreachable(capabilities),
             Some(Failure::Answered(error)) => return Suspension::Refused(error),
             None => {}
         }
@@ -190,8 +202,8 @@ impl Asking {
         }
     }
 
-    /// Begins an ask. `missing` is what the client lacks for it.
-    pub(super) fn begin(&self, key: &str, request: &InputRequest, missing: Capabilities) -> Begun {
+    /// Begins an ask.
+    pub(super) fn begin(&self, key: &str, request: &InputRequest, needs: Needed) -> Begun {
         let mut pass = self.lock();
         if key.is_empty() || key.len() > LONGEST_KEY {
             return pass
@@ -204,14 +216,14 @@ impl Asking {
         if let Some(answer) = pass.answer(key, request, &self.mode) {
             return Begun::Answer(answer);
         }
-        pass.ask(key, request, missing, &self.mode)
+        pass.ask(key, request, needs, &self.mode)
     }
 
     /// Asks again, because the answer could not be read.
-    pub(super) fn again(&self, key: &str, request: &InputRequest, missing: Capabilities) -> Begun {
+    pub(super) fn again(&self, key: &str, request: &InputRequest, needs: Needed) -> Begun {
         let mut pass = self.lock();
         pass.memory.answered.remove(key);
-        pass.ask(key, request, missing, &self.mode)
+        pass.ask(key, request, needs, &self.mode)
     }
 
     /// The client answered an ask with an error.
@@ -280,20 +292,35 @@ impl Pass {
                     self.memory.answered.insert(key.to_owned(), answered);
                     return Some(answer);
                 }
+                if self.memory.asked.get(key).is_some_and(|asked| *asked != question) {
+                    tracing::warn!(
+                        key,
+                        "the question is not the one that was asked: its answer does not count, and it is asked again"
+                    );
+                }
                 let earlier = self.memory.answered.get(key).filter(|earlier| earlier.question == question)?;
                 Some(earlier.answer.clone())
             }
         }
     }
 
-    fn ask(&mut self, key: &str, request: &InputRequest, missing: Capabilities, mode: &Mode) -> Begun {
-        if !missing.is_empty() || matches!(mode, Mode::Never) {
-            let missing = match self.failure.take() {
-                Some(Failure::Missing(earlier)) => earlier.and(missing),
-                _ => missing,
+    fn ask(&mut self, key: &str, request: &InputRequest, needs: Needed, mode: &Mode) -> Begun {
+        let failure = self.failure.take();
+        if matches!(mode, Mode::Never) {
+            let all = match failure {
+                Some(Failure::Unreachable(earlier)) => earlier.and(needs.all),
+                _ => needs.all,
+            };
+            return self.fail(Failure::Unreachable(all));
+        }
+        if !needs.missing.is_empty() {
+            let missing = match failure {
+                Some(Failure::Missing(earlier)) => earlier.and(needs.missing),
+                _ => needs.missing,
             };
             return self.fail(Failure::Missing(missing));
         }
+        self.failure = failure;
         if let Mode::Live(client) = mode {
             return Begun::Ask(client.clone());
         }
