@@ -1,14 +1,16 @@
 //! Handlers that ask their client: what a request brings them, and what it is answered when they must wait.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{collections::BTreeMap, future::poll_fn, pin::pin, sync::Arc};
 
 use serde_json::value::RawValue;
-use tokio::time::{Instant, timeout_at};
+use tokio::time::{Instant, sleep_until};
 
 use super::{
     Answer, Engine, Shared,
     answer::Answerer,
-    request::{Admitted, Carried, late, overloaded},
+    lifecycle::Phase,
+    panic::{Panic, poll_caught},
+    request::{Admitted, Carried, SHUTTING_DOWN, overloaded},
     target::bad_params,
 };
 use crate::{
@@ -109,7 +111,7 @@ impl Rounds {
         deadline: Instant,
     ) -> Result<(), ProtocolError> {
         let opening = shared.states.open(&self.context, request, &state);
-        match timeout_at(deadline, opening).await.map_err(|_| late())? {
+        match protected(shared, deadline, opening).await? {
             Ok(opened) if self.asking.resume(opened.round.number(), &opened.payload, answers) => {
                 self.previous = Some(opened.round);
                 self.retried = true;
@@ -146,15 +148,38 @@ impl Rounds {
             }
             NextState::Sealed(payload) => {
                 let sealing = shared.states.seal(&self.context, &answerer.id, self.previous, &payload);
-                match timeout_at(deadline, sealing).await {
+                match protected(shared, deadline, sealing).await {
                     Ok(sealed) => sealed.map(Some),
-                    Err(_) => return answerer.refuse(late()),
+                    Err(error) => return answerer.refuse(error),
                 }
             }
         };
         match sealed {
             Ok(state) => input_required(answerer, &requests, state.as_deref()),
             Err(failure) => answerer.refuse(unsealed(answerer, &failure)),
+        }
+    }
+}
+
+/// Waits for the protector, which may be the application's own: no longer than the request and the server last.
+async fn protected<T>(
+    shared: &Shared,
+    deadline: Instant,
+    step: impl Future<Output = T>,
+) -> Result<T, ProtocolError> {
+    let mut step = pin!(step);
+    tokio::select! {
+        biased;
+        done = poll_fn(|cx| poll_caught(step.as_mut(), cx)) => done.map_err(|Panic(message)| {
+            tracing::error!(panic = message, "the protector of request states panicked");
+            ProtocolError::new(Condition::Internal, "internal error")
+        }),
+        () = sleep_until(deadline) => {
+            Err(overloaded("the deadline passed before the request state was sealed or opened"))
+        }
+        () = shared.lifecycle.reached(Phase::Cancelling) => {
+            shared.lifecycle.count_cancelled();
+            Err(overloaded(SHUTTING_DOWN))
         }
     }
 }
