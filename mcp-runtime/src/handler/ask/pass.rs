@@ -288,15 +288,16 @@ impl Pass {
 
     fn ask(&mut self, key: &str, request: &InputRequest, missing: Capabilities, mode: &Mode) -> Begun {
         if !missing.is_empty() || matches!(mode, Mode::Never) {
-            let missing = match self.failure.take() {
-                Some(Failure::Missing(earlier)) => earlier.and(missing),
-                _ => missing,
-            };
+            if let Some(Failure::Missing(all)) = &mut self.failure {
+                *all = all.and(missing);
+            }
             return self.fail(Failure::Missing(missing));
         }
         if let Mode::Live(client) = mode {
             return Begun::Ask(client.clone());
         }
+        // What was discarded after it was asked in this very pass.
+        self.asked.retain(|(asked, _)| asked != key);
         if self.asked.len() == MOST_ASKS {
             return self.fail(Failure::Broken(format!("asked more than {MOST_ASKS} questions at once")));
         }
