@@ -97,3 +97,20 @@ async fn who_cannot_be_asked_is_told_so() {
     assert_eq!(reply.status, 200);
     assert!(reply.json()["error"]["message"].as_str().unwrap().contains("elicitation"), "{reply:?}");
 }
+
+#[tokio::test(start_paused = true)]
+async fn who_has_declared_it_and_cannot_be_asked_is_not_told_to_declare_it() {
+    let client = client(consenting());
+    let info = json!({ "name": "old", "version": "1" });
+    let introduction = json!({
+        "protocolVersion": "2025-11-25", "capabilities": { "elicitation": {} }, "clientInfo": info,
+    });
+    for (method, params) in [("initialize", introduction), ("tools/call", json!({ "name": "consent" }))] {
+        let message = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params });
+        let answer = client.raw(message.to_string()).await;
+        if method == "tools/call" {
+            let message = "the client has to be asked, and can't be in this revision here";
+            assert_eq!(answer[0]["error"], json!({ "code": -32602, "message": message }));
+        }
+    }
+}

@@ -11,7 +11,7 @@ use serde_json::value::RawValue;
 use sha2::{Digest, Sha256};
 
 use super::channel::Reachable;
-use crate::protocol::{Capabilities, InputRequest, ProtocolError};
+use crate::protocol::{Capabilities, Condition, InputRequest, ProtocolError};
 
 /// The most that one pass may ask for: a person has to answer it all.
 const MOST_ASKS: usize = 32;
@@ -287,14 +287,20 @@ impl Pass {
     }
 
     fn ask(&mut self, key: &str, request: &InputRequest, missing: Capabilities, mode: &Mode) -> Begun {
-        if !missing.is_empty() || matches!(mode, Mode::Never) {
+        if !missing.is_empty() {
             if let Some(Failure::Missing(all)) = &mut self.failure {
                 *all = all.and(missing);
             }
             return self.fail(Failure::Missing(missing));
         }
-        if let Mode::Live(client) = mode {
-            return Begun::Ask(client.clone());
+        match mode {
+            Mode::Rounds | Mode::OwnState(_) => {}
+            Mode::Live(client) => return Begun::Ask(client.clone()),
+            Mode::Never => {
+                let message = "the client has to be asked, and can't be in this revision here";
+                return self
+                    .fail(Failure::Answered(ProtocolError::new(Condition::MissingCapability, message)));
+            }
         }
         // What was discarded after it was asked in this very pass.
         self.asked.retain(|(asked, _)| asked != key);
