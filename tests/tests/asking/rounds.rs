@@ -319,3 +319,23 @@ async fn a_question_that_is_discarded_makes_way_for_the_next_of_its_key() {
     let written = String::from_utf8(reply.body).unwrap();
     assert!(written.contains("Two?") && !written.contains("One?"), "{written}");
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_handler_that_asks_when_its_client_is_gone_has_ended() {
+    let asks = Capabilities { elicitation: true, ..Capabilities::NONE };
+    let tool =
+        Tool::new("late").asks(asks).handler(|ask: Ask, progress: Option<ProgressReporter>| async move {
+            progress.report(1).await?;
+            sleep(seconds(2)).await;
+            Ok::<_, ToolError>(format!("{:?}", ask.elicit::<Consent>("confirm", "Go on?").await))
+        });
+    let local = Local::new(builder(tool).cancellation_grace(None));
+    let call = Message::call("late", json!({})).meta(CAPABILITIES, json!({ "elicitation": {} }));
+    for call in [call.clone(), call.progress_token("p")] {
+        let gone = tokio::time::timeout(seconds(1), local.send(&call)).await;
+        assert!(gone.is_err());
+        assert_eq!(local.handle().running(), 1, "it has its own time to end");
+        sleep(seconds(2)).await;
+        assert_eq!(local.handle().running(), 0);
+    }
+}
