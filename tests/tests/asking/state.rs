@@ -8,7 +8,7 @@ use mcp_tests::{CAPABILITIES, Local, Message, endpoint, seconds};
 use serde_json::{Value, json};
 use tokio::time::advance;
 
-use crate::{Consent, builder, consenting, key, keys};
+use crate::{Consent, builder, client, consenting, key, keys};
 
 /// What every refused state is answered with.
 const REFUSED: &str = "the request state is not valid here: begin again without it";
@@ -289,4 +289,13 @@ async fn one_key_is_for_one_ask() {
         let reply = Local::new(builder(tool)).send(&call("twice")).await;
         assert_eq!((reply.status, reply.json()["error"]["code"].clone()), (500, json!(-32603)));
     }
+}
+
+#[tokio::test(start_paused = true)]
+#[should_panic = "the server asks again and again"]
+async fn a_test_whose_answer_never_fits_ends() {
+    let tool = Tool::new("own").handler(|ask: Ask, _: RequestState| async move {
+        format!("{:?}", ask.elicit::<Consent>("confirm", "Go on?").await)
+    });
+    let _ = client(tool).call("own").answer("confirm", json!({ "ok": "yes" })).await;
 }
