@@ -1,14 +1,16 @@
 //! Handlers that ask their client: what a request brings them, and what it is answered when they must wait.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{collections::BTreeMap, future::poll_fn, pin::pin, sync::Arc};
 
 use serde_json::value::RawValue;
-use tokio::time::{Instant, timeout_at};
+use tokio::time::{Instant, sleep_until};
 
 use super::{
     Answer, Engine, Shared,
     answer::Answerer,
-    request::{Admitted, Carried, late, overloaded},
+    lifecycle::Phase,
+    panic::{Panic, poll_caught},
+    request::{Admitted, Carried, SHUTTING_DOWN, overloaded},
     target::bad_params,
 };
 use crate::{
@@ -18,7 +20,7 @@ use crate::{
         write_input_required, write_response,
     },
     registry::{asking::Asks, catalog::Entry},
-    request_state::{OpenFailure, Round, SealFailure, StateContext},
+    request_state::{OpenFailure, Round, SealFailure, StateContext, StateId},
 };
 
 /// The rounds that a request is one of.
@@ -26,7 +28,7 @@ pub(super) struct Rounds {
     pub(super) asking: Arc<Asking>,
     context: StateContext,
     /// The round before this one, if its state came back.
-    previous: Option<Round>,
+    previous: Option<(StateId, Round)>,
     /// Whether the client has come back with anything.
     pub(super) retried: bool,
 }
@@ -109,18 +111,22 @@ impl Rounds {
         deadline: Instant,
     ) -> Result<(), ProtocolError> {
         let opening = shared.states.open(&self.context, request, &state);
-        match timeout_at(deadline, opening).await.map_err(|_| late())? {
+        match protected(shared, deadline, opening).await? {
             Ok(opened) if self.asking.resume(opened.round.number(), &opened.payload, answers) => {
-                self.previous = Some(opened.round);
+                self.previous = Some((opened.id, opened.round));
                 self.retried = true;
                 Ok(())
             }
-            Ok(_) | Err(OpenFailure::Refused) => Err(bad_state()),
-            Err(OpenFailure::Unavailable(error)) => {
-                tracing::error!(%error, "a request state could not be opened");
-                Err(overloaded("the request state can't be checked now"))
-            }
+            Ok(_) => Err(bad_state()),
+            Err(failure) => Err(unopened(&failure)),
         }
+    }
+
+    /// Uses up the state that came back, where each may be used once; with a place in hand.
+    pub(super) async fn consume(&self, shared: &Shared, deadline: Instant) -> Result<(), ProtocolError> {
+        let Some((id, round)) = self.previous else { return Ok(()) };
+        let consumed = protected(shared, deadline, shared.states.consume(id, round)).await?;
+        consumed.map_err(|failure| unopened(&failure))
     }
 
     /// The answer to a request whose handler can't go on.
@@ -150,16 +156,50 @@ impl Rounds {
                 }
             }
             NextState::Sealed(payload) => {
-                let sealing = shared.states.seal(&self.context, &answerer.id, self.previous, &payload);
-                match timeout_at(deadline, sealing).await {
+                let previous = self.previous.map(|(_, round)| round);
+                let sealing = shared.states.seal(&self.context, &answerer.id, previous, &payload);
+                match protected(shared, deadline, sealing).await {
                     Ok(sealed) => sealed.map(Some),
-                    Err(_) => return answerer.refuse(late()),
+                    Err(error) => return answerer.refuse(error),
                 }
             }
         };
         match sealed {
             Ok(state) => input_required(answerer, &requests, state.as_deref()),
-            Err(failure) => answerer.refuse(unsealed(answerer, &failure)),
+            Err(failure) => answerer.refuse(unsealed(answerer, &failure, self.retried)),
+        }
+    }
+}
+
+/// Waits for the protector, which may be the application's own: no longer than the request and the server last.
+async fn protected<T>(
+    shared: &Shared,
+    deadline: Instant,
+    step: impl Future<Output = T>,
+) -> Result<T, ProtocolError> {
+    let mut step = pin!(step);
+    tokio::select! {
+        biased;
+        done = poll_fn(|cx| poll_caught(step.as_mut(), cx)) => done.map_err(|Panic(message)| {
+            tracing::error!(panic = message, "the protector of request states panicked");
+            ProtocolError::new(Condition::Internal, "internal error")
+        }),
+        () = sleep_until(deadline) => {
+            Err(overloaded("the deadline passed before the request state was sealed or opened"))
+        }
+        () = shared.lifecycle.reached(Phase::Cancelling) => {
+            shared.lifecycle.count_cancelled();
+            Err(overloaded(SHUTTING_DOWN))
+        }
+    }
+}
+
+fn unopened(failure: &OpenFailure) -> ProtocolError {
+    match failure {
+        OpenFailure::Refused => bad_state(),
+        OpenFailure::Unavailable(error) => {
+            tracing::error!(%error, "a request state could not be opened");
+            overloaded("the request state can't be checked now")
         }
     }
 }
@@ -173,13 +213,17 @@ fn input_required(answerer: &Answerer, requests: &[(String, InputRequest)], stat
     Answer::ok(message)
 }
 
-fn unsealed(answerer: &Answerer, failure: &SealFailure) -> ProtocolError {
+fn unsealed(answerer: &Answerer, failure: &SealFailure, retried: bool) -> ProtocolError {
     tracing::error!(handler = %answerer.handler, error = %failure, "what a handler asked could not be sent");
     match failure {
         SealFailure::TooManyRounds { .. } => {
             ProtocolError::new(Condition::NotFound, "the request took too many rounds: begin again")
         }
         SealFailure::Unavailable(_) => overloaded("the request state can't be sealed now"),
+        // Answers are kept, too, and how long they are is for the client.
+        SealFailure::TooLarge { .. } if retried => {
+            ProtocolError::new(Condition::NotFound, "the answers are more than can be kept: begin again")
+        }
         SealFailure::TooLarge { .. } => ProtocolError::new(Condition::Internal, "internal error"),
     }
 }

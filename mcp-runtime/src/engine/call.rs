@@ -312,6 +312,10 @@ impl Work {
             if let Poll::Ready(end) = self.poll(cx) {
                 return Poll::Ready(Some(end));
             }
+            // Nobody is there to answer it: it would wait for ever.
+            if self.asks(cx) {
+                return Poll::Ready(None);
+            }
             if grace.is_some() && over.as_mut().poll(cx).is_ready() {
                 return Poll::Ready(None);
             }

@@ -130,7 +130,13 @@ impl Engine {
         if let Some(rounds) = &mut prepared.rounds {
             rounds.resume(&self.shared, &prepared.answerer.id, returned, prepared.deadline).await?;
         }
-        self.place(prepared)?.replied().await
+        check_capabilities(prepared.requires, &prepared.invocation)?;
+        let Prepared { invocation, tool, deadline, .. } = &prepared;
+        let place = self.wait_for_place(tool.as_deref(), invocation, *deadline).await?;
+        if let Some(rounds) = &prepared.rounds {
+            rounds.consume(&self.shared, prepared.deadline).await?;
+        }
+        Ok(self.call(prepared, place)?.await.into())
     }
 
     /// Gives a handler a place among those that run, or a future that waits for one.

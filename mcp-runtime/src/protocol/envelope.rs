@@ -99,7 +99,8 @@ struct Message<'a> {
     id: Member<RequestId>,
     method: Member<Cow<'a, str>>,
     params: Member<Params<'a>>,
-    is_response: bool,
+    /// Whether it has a member that only responses have.
+    answers: bool,
 }
 
 impl<'a> Split<'a> for Message<'a> {
@@ -116,7 +117,7 @@ impl<'a> Split<'a> for Message<'a> {
                 }
             }
             other => {
-                self.is_response |= matches!(other, "result" | "error");
+                self.answers |= matches!(other, "result" | "error");
                 slot.raw()?;
             }
         }
@@ -127,13 +128,13 @@ impl<'a> Split<'a> for Message<'a> {
 impl<'a> Message<'a> {
     /// Adds the faults of the message as a whole to the duplicate keys that were found while it was scanned.
     fn validate(self, mut faults: Vec<Fault>) -> Result<Envelope<'a>, EnvelopeError> {
-        // An id that stands twice names no request.
-        let ambiguous = faults.iter().any(|fault| fault.at == "/id");
+        // An id that stands twice names no request, and that of a response is not one of the client's.
+        let nameless = self.is_response() || faults.iter().any(|fault| fault.at == "/id");
         faults.extend(self.version_fault());
         faults.extend(self.id.optional("/id", "a string or an integer").err());
         faults.extend(self.method_fault());
         faults.extend(self.params.optional("/params", "an object").err());
-        let id = self.id.into_value().filter(|_| !ambiguous);
+        let id = self.id.into_value().filter(|_| !nameless);
         match self.method {
             Member::Value(method) if faults.is_empty() => {
                 let params = match self.params {
@@ -154,8 +155,12 @@ impl<'a> Message<'a> {
         }
     }
 
+    fn is_response(&self) -> bool {
+        self.method.is_absent() && self.answers
+    }
+
     fn method_fault(&self) -> Option<Fault> {
-        if self.method.is_absent() && self.is_response {
+        if self.is_response() {
             return Some(Fault::new("", "a response: only requests and notifications are accepted"));
         }
         self.method.required("/method", "a string").err()
@@ -327,6 +332,7 @@ mod tests {
             r#"{"jsonrpc":"2.0","id":1,"error":{"code":1,"message":"m"}}"#,
         ] {
             assert_eq!(invalid(body), ["a response: only requests and notifications are accepted"]);
+            assert_eq!(parse(body).unwrap_err().id, None, "it names a request of the server's");
         }
     }
 

@@ -49,6 +49,8 @@ pub(crate) struct Opened {
     pub(crate) payload: Vec<u8>,
     /// What the next state continues.
     pub(crate) round: Round,
+    /// What it is used up by.
+    pub(crate) id: StateId,
 }
 
 /// Why there is no sealed state.
@@ -130,13 +132,18 @@ impl StateSealer {
         let mut bytes = self.protector.open(sealed, context).await?;
         let claims = Claims::decode(&bytes).ok_or_else(|| refused("not a state of this version"))?;
         self.check(&claims, context, request_id).map_err(refused)?;
-        if let Some(single_use) = &self.single_use {
-            let expires = from_millis(claims.round.expires).ok_or_else(|| refused("never expires"))?;
-            if !single_use.consume(&claims.id, expires).await? {
-                return Err(refused("used before"));
-            }
+        Ok(Opened { payload: bytes.split_off(Claims::BYTES), round: claims.round, id: claims.id })
+    }
+
+    /// Uses a state up, where each may be used once. The last thing before its handler runs: who is turned away for
+    /// another reason may come again with it.
+    pub(crate) async fn consume(&self, id: StateId, round: Round) -> Result<(), OpenFailure> {
+        let Some(single_use) = &self.single_use else { return Ok(()) };
+        let expires = from_millis(round.expires).ok_or_else(|| refused("never expires"))?;
+        match single_use.consume(&id, expires).await? {
+            true => Ok(()),
+            false => Err(refused("used before")),
         }
-        Ok(Opened { payload: bytes.split_off(Claims::BYTES), round: claims.round })
     }
 
     fn check(

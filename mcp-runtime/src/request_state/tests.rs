@@ -79,11 +79,23 @@ async fn seal(sealer: &StateSealer, context: &StateContext) -> String {
 
 /// The payload, or nothing for what is refused.
 async fn open(sealer: &StateSealer, context: &StateContext, sealed: &str) -> Option<Vec<u8>> {
-    match sealer.open(context, &2.into(), sealed).await {
-        Ok(opened) => Some(opened.payload),
+    match take_up(sealer, context, 2, sealed).await {
+        Ok(payload) => Some(payload),
         Err(OpenFailure::Refused) => None,
         Err(OpenFailure::Unavailable(error)) => panic!("{error}"),
     }
+}
+
+/// Opens a state that came with a request of this id, and uses it up.
+async fn take_up(
+    sealer: &StateSealer,
+    context: &StateContext,
+    id: i64,
+    sealed: &str,
+) -> Result<Vec<u8>, OpenFailure> {
+    let opened = sealer.open(context, &id.into(), sealed).await?;
+    sealer.consume(opened.id, opened.round).await?;
+    Ok(opened.payload)
 }
 
 #[tokio::test]
@@ -384,17 +396,17 @@ async fn a_state_may_be_used_once_where_that_matters() {
         [seal(&sealer, &context).await, seal(&sealer, &context).await, seal(&sealer, &context).await];
     // What is refused for another reason is not used up.
     assert_eq!(open(&sealer, &Request::with_params("{}").context(), &one).await, None);
-    assert!(matches!(sealer.open(&context, &1.into(), &one).await, Err(OpenFailure::Refused)));
+    assert!(matches!(take_up(&sealer, &context, 1, &one).await, Err(OpenFailure::Refused)));
     assert!(open(&sealer, &context, &one).await.is_some());
     assert_eq!(open(&sealer, &context, &one).await, None);
     assert!(open(&sealer, &context, &two).await.is_some());
     assert_eq!(open(&sealer, &context, &two).await, None);
-    assert!(matches!(sealer.open(&context, &2.into(), &three).await, Err(OpenFailure::Unavailable(_))));
+    assert!(matches!(take_up(&sealer, &context, 2, &three).await, Err(OpenFailure::Unavailable(_))));
     for _ in 0..3 {
         assert!(open(&often, &context, &one).await.is_some());
     }
     let away = once(Arc::new(Failing(|| ProtectorError::Unavailable("away".into()))));
-    assert!(matches!(away.open(&context, &2.into(), &one).await, Err(OpenFailure::Unavailable(_))));
+    assert!(matches!(take_up(&away, &context, 2, &one).await, Err(OpenFailure::Unavailable(_))));
 }
 
 #[tokio::test]

@@ -116,7 +116,7 @@ impl<T: Answered> Call<T> {
     /// its whole result, or a list of roots. Of several answers to one key the first is given first, and the last again
     /// and again.
     ///
-    /// A call with answers declares that it can give them, unless `capabilities` says otherwise.
+    /// A call with answers declares that it can give them, unless the client has declared any capability itself.
     ///
     /// # Panics
     /// If the value can't be JSON.

@@ -13,6 +13,10 @@ use super::{
 };
 use crate::transport::in_process::Exchange;
 
+/// How often a request is made again: a server that never has enough, which only counts the rounds of states that it
+/// seals, must not keep a test for ever.
+const MOST_ROUNDS: u32 = 1000;
+
 /// A request that has been made. Dropping it is how a client disconnects: the handler's token is signalled by the time
 /// the drop returns.
 ///
@@ -22,6 +26,8 @@ pub struct Running<T> {
     exchange: Exchange,
     /// The request, to be made again when the server asks for something.
     call: Call<Response>,
+    /// How often it has been made again.
+    rounds: u32,
     heard: Response,
     /// How much of the progress has been given out.
     seen: usize,
@@ -41,7 +47,15 @@ struct Message {
 
 impl<T: Answered> Running<T> {
     pub(super) fn new(exchange: Exchange, call: Call<Response>) -> Self {
-        Self { exchange, call, heard: Response::default(), seen: 0, answer: None, marker: PhantomData }
+        Self {
+            exchange,
+            call,
+            rounds: 0,
+            heard: Response::default(),
+            seen: 0,
+            answer: None,
+            marker: PhantomData,
+        }
     }
 
     /// Waits for the next progress; `None` when the answer has come instead.
@@ -67,7 +81,7 @@ impl<T: Answered> Running<T> {
     ///
     /// # Panics
     /// If the answer is not what the specification says, the server asks for something that the call has no answer to, or
-    /// the application panicked outside of a handler.
+    /// asks a thousand times, or the application panicked outside of a handler.
     pub async fn finish(mut self) -> Result<T, RpcError> {
         while self.listen().await {}
         let Some(answer) = self.answer else { panic!("the server ended without an answer") };
@@ -102,6 +116,8 @@ impl<T: Answered> Running<T> {
         let Some(asked) = asked(result) else { return false };
         asked.iter().for_each(|(key, request)| self.call.questions.add(key, request.clone()));
         let Some(exchange) = self.call.retry(&asked, &result["requestState"]) else { return false };
+        self.rounds += 1;
+        assert!(self.rounds <= MOST_ROUNDS, "the server asks again and again: do the answers fit?");
         self.exchange = exchange;
         self.answer = None;
         true

@@ -120,3 +120,16 @@ async fn lists_never_ask() {
         client.request("tools/list", json!({ "inputResponses": {}, "requestState": "x" })).await.unwrap();
     assert_eq!(listed.result()["resultType"], "complete");
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_broken_rule_is_told_before_what_the_client_lacks() {
+    for keys in [["", "b"], ["a", ""]] {
+        let tool = Tool::new("asks").handler(move |ask: Ask| async move {
+            let _ = tokio::join!(ask.elicit::<Consent>(keys[0], "?"), ask.roots(keys[1]));
+            "done"
+        });
+        let message = Message::call("asks", json!({})).meta(CAPABILITIES, json!({}));
+        let reply = Local::new(builder(tool)).send(&message).await;
+        assert_eq!((reply.status, reply.json()["error"]["code"].clone()), (500, json!(-32603)));
+    }
+}

@@ -105,3 +105,20 @@ async fn who_cannot_be_asked_is_told_so() {
     let told = "what clients of 2025-11-25 can do is not known here, and it takes: elicitation";
     assert_eq!(reply.error()["message"], told);
 }
+
+#[tokio::test(start_paused = true)]
+async fn who_has_declared_it_and_cannot_be_asked_is_not_told_to_declare_it() {
+    let client = client(consenting());
+    let info = json!({ "name": "old", "version": "1" });
+    let introduction = json!({
+        "protocolVersion": "2025-11-25", "capabilities": { "elicitation": {} }, "clientInfo": info,
+    });
+    for (method, params) in [("initialize", introduction), ("tools/call", json!({ "name": "consent" }))] {
+        let message = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params });
+        let answer = client.raw(message.to_string()).await;
+        if method == "tools/call" {
+            let message = "clients of 2025-11-25 can't be asked here, and it takes: elicitation";
+            assert_eq!(answer[0]["error"], json!({ "code": -32603, "message": message }));
+        }
+    }
+}

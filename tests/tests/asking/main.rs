@@ -3,6 +3,7 @@
 mod building;
 mod capabilities;
 mod live;
+mod protectors;
 mod rounds;
 mod state;
 mod wire;

@@ -6,12 +6,12 @@ use std::sync::{
 };
 
 use mcp_runtime::{prelude::*, protocol::Role};
-use mcp_tests::seconds;
+use mcp_tests::{CAPABILITIES, Local, Message, seconds};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use tokio::time::sleep;
 
-use crate::{Consent, Guest, client, consenting};
+use crate::{Consent, Guest, builder, client, consenting};
 
 #[tokio::test(start_paused = true)]
 async fn an_answer_comes_back_to_the_ask() {
@@ -318,4 +318,42 @@ async fn prompts_and_resources_ask_as_tools_do() {
 #[derive(Deserialize, schemars::JsonSchema)]
 struct Id {
     d: String,
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_question_that_is_discarded_makes_way_for_the_next_of_its_key() {
+    let tool = Tool::new("wavering").handler(|ask: Ask| async move {
+        tokio::select! {
+            biased;
+            _ = ask.elicit::<Consent>("confirm", "One?") => {}
+            () = async {} => ask.discard("confirm"),
+        }
+        format!("{:?}", ask.elicit::<Consent>("confirm", "Two?").await)
+    });
+    let local = Local::new(builder(tool));
+    let call = Message::call("wavering", json!({})).meta(CAPABILITIES, json!({ "elicitation": {} }));
+    let reply = local.send(&call).await;
+    // A key that stood there twice would not be seen in a parsed value.
+    let written = String::from_utf8(reply.body).unwrap();
+    assert!(written.contains("Two?") && !written.contains("One?"), "{written}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_handler_that_asks_when_its_client_is_gone_has_ended() {
+    let asks = Capabilities { elicitation: true, ..Capabilities::NONE };
+    let tool =
+        Tool::new("late").asks(asks).handler(|ask: Ask, progress: Option<ProgressReporter>| async move {
+            progress.report(1).await?;
+            sleep(seconds(2)).await;
+            Ok::<_, ToolError>(format!("{:?}", ask.elicit::<Consent>("confirm", "Go on?").await))
+        });
+    let local = Local::new(builder(tool).cancellation_grace(None));
+    let call = Message::call("late", json!({})).meta(CAPABILITIES, json!({ "elicitation": {} }));
+    for call in [call.clone(), call.progress_token("p")] {
+        let gone = tokio::time::timeout(seconds(1), local.send(&call)).await;
+        assert!(gone.is_err());
+        assert_eq!(local.handle().running(), 1, "it has its own time to end");
+        sleep(seconds(2)).await;
+        assert_eq!(local.handle().running(), 0);
+    }
 }

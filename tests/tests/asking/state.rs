@@ -8,7 +8,7 @@ use mcp_tests::{CAPABILITIES, Local, Message, endpoint, seconds};
 use serde_json::{Value, json};
 use tokio::time::advance;
 
-use crate::{Consent, builder, consenting, key, keys};
+use crate::{Consent, builder, client, consenting, key, keys};
 
 /// What every refused state is answered with.
 const REFUSED: &str = "the request state is not valid here: begin again without it";
@@ -206,6 +206,48 @@ async fn a_state_that_is_used_once_is_used_up() {
     assert_eq!((full.status, full.json()["error"]["code"].clone()), (503, json!(-32603)));
 }
 
+#[tokio::test(start_paused = true)]
+async fn who_finds_no_room_keeps_their_state() {
+    let endpoint = endpoint().tool(consenting()).tool(Tool::new("hang").handler(|| async {
+        tokio::time::sleep(seconds(5)).await;
+        "done"
+    }));
+    let server = McpServer::builder()
+        .endpoint(endpoint)
+        .request_state_protector(keys("a", 1))
+        .single_use_request_states(InMemorySingleUse::new(10))
+        .max_concurrent_handlers(1)
+        .max_blocking_handlers(1)
+        .handler_queue(0);
+    let local = Local::new(server);
+    let state = state_of(&local, &call("consent")).await;
+    let hanging = tokio::spawn({
+        let local = local.clone();
+        async move { local.send(&call("hang").id(9)).await }
+    });
+    tokio::time::sleep(seconds(1)).await;
+    let full = local.send(&retry(call("consent"), &state)).await;
+    assert_eq!((full.status, full.json()["error"]["code"].clone()), (503, json!(-32603)));
+    hanging.await.unwrap();
+    taken(&local, &retry(call("consent"), &state).id(3)).await;
+    refused(&local, &retry(call("consent"), &state).id(4)).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn answers_that_are_too_much_to_keep_are_the_clients_doing() {
+    let tool = Tool::new("two").handler(|ask: Ask| async move {
+        let first = ask.elicit::<Consent>("confirm", "One?").await;
+        format!("{first:?} {:?}", ask.elicit::<Consent>("second", "Two?").await)
+    });
+    let local = Local::new(builder(tool).max_request_state_bytes(2000));
+    let state = state_of(&local, &call("two")).await;
+    let junk = json!({ "action": "accept", "content": { "ok": true, "junk": "x".repeat(2000) } });
+    let message = retry(call("two"), &state).set("/params/inputResponses", json!({ "confirm": junk }));
+    let reply = local.send(&message).await;
+    assert_eq!((reply.status, reply.json()["error"]["code"].clone()), (200, json!(-32602)));
+    assert_eq!(reply.json()["error"]["message"], "the answers are more than can be kept: begin again");
+}
+
 /// A protector that is sometimes not there, and whose bytes anybody can read and write.
 #[derive(Clone, Default)]
 struct Open(std::sync::Arc<std::sync::atomic::AtomicBool>);
@@ -290,4 +332,13 @@ async fn one_key_is_for_one_ask() {
         let reply = Local::new(builder(tool)).send(&call("twice")).await;
         assert_eq!((reply.status, reply.json()["error"]["code"].clone()), (500, json!(-32603)));
     }
+}
+
+#[tokio::test(start_paused = true)]
+#[should_panic = "the server asks again and again"]
+async fn a_test_whose_answer_never_fits_ends() {
+    let tool = Tool::new("own").handler(|ask: Ask, _: RequestState| async move {
+        format!("{:?}", ask.elicit::<Consent>("confirm", "Go on?").await)
+    });
+    let _ = client(tool).call("own").answer("confirm", json!({ "ok": "yes" })).await;
 }

@@ -15,6 +15,16 @@ pub(super) enum Kind {
 }
 
 impl Kind {
+    /// Whether nothing fits.
+    fn is_void(&self) -> bool {
+        match self {
+            Self::Text { least, most, .. } | Self::Choices { least, most, .. } => least > most,
+            Self::Number { least, most, .. } => least > most,
+            Self::Choice(of) => of.is_empty(),
+            Self::Boolean => false,
+        }
+    }
+
     /// The value as the field's type has it, if it fits.
     pub(super) fn check(&self, value: Value) -> Option<Value> {
         let fits = match (self, &value) {
@@ -82,13 +92,21 @@ pub(super) fn field(schema: Value) -> Result<(Kind, Value), String> {
             }
         }
         (Some(number @ ("integer" | "number")), _) => {
-            refuse(&schema, &["exclusiveMinimum", "exclusiveMaximum", "multipleOf"])?;
+            refuse(&schema, &["exclusiveMinimum", "exclusiveMaximum", "multipleOf", "not"])?;
             keep(&schema, &mut shown, &["type", "minimum", "maximum"]);
-            for (bound, value) in own_bounds(&schema) {
-                shown.entry(bound).or_insert(value);
+            let said = |key, otherwise| schema.get(key).and_then(Value::as_f64).unwrap_or(otherwise);
+            let (mut least, mut most) = (said("minimum", f64::NEG_INFINITY), said("maximum", f64::INFINITY));
+            // What is said beside the type can't widen it.
+            if let Some((own_least, own_most)) = own_bounds(&schema) {
+                if own_least as f64 > least {
+                    shown.insert("minimum".to_owned(), own_least.into());
+                    least = own_least as f64;
+                }
+                if (own_most as f64) < most {
+                    shown.insert("maximum".to_owned(), own_most.into());
+                    most = own_most as f64;
+                }
             }
-            let bound = |key, otherwise| shown.get(key).and_then(Value::as_f64).unwrap_or(otherwise);
-            let (least, most) = (bound("minimum", f64::NEG_INFINITY), bound("maximum", f64::INFINITY));
             Kind::Number { integer: number == "integer", least, most }
         }
         (Some("boolean"), _) => {
@@ -114,6 +132,9 @@ pub(super) fn field(schema: Value) -> Result<(Kind, Value), String> {
         }
         _ => return Err("is neither a text, a number, a boolean nor a choice among texts".to_owned()),
     };
+    if kind.is_void() {
+        return Err("has bounds between which there is no value".to_owned());
+    }
     keep(&schema, &mut shown, &SAID);
     Ok((kind, shown.into()))
 }
@@ -206,19 +227,14 @@ fn strip_null(schema: &mut Map<String, Value>) {
 
 /// The bounds of Rust's small integers, from the formats that schemars gives them. Those of the large ones tell a
 /// person nothing.
-fn own_bounds(schema: &Map<String, Value>) -> Vec<(&'static str, Value)> {
-    let format = schema.get("format").and_then(Value::as_str).unwrap_or_default();
+fn own_bounds(schema: &Map<String, Value>) -> Option<(i64, i64)> {
+    let format = schema.get("format")?.as_str()?;
     let bits = |digits: &str| digits.parse().ok().filter(|bits: &u32| matches!(bits, 8 | 16 | 32));
     if let Some(bits) = format.strip_prefix("uint").and_then(bits) {
-        return vec![("minimum", 0.into()), ("maximum", ((1_u64 << bits) - 1).into())];
+        return Some((0, (1 << bits) - 1));
     }
-    match format.strip_prefix("int").and_then(bits) {
-        Some(bits) => {
-            let half = 1_i64 << (bits - 1);
-            vec![("minimum", (-half).into()), ("maximum", (half - 1).into())]
-        }
-        None => Vec::new(),
-    }
+    let half = 1 << (format.strip_prefix("int").and_then(bits)? - 1);
+    Some((-half, half - 1))
 }
 
 fn keep(from: &Map<String, Value>, to: &mut Map<String, Value>, keys: &[&str]) {

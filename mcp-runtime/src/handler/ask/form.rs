@@ -223,7 +223,7 @@ mod tests {
         seat: Option<Seat>,
         first: Course,
         courses: Vec<Course>,
-        #[schemars(range(min = 1, max = 12))]
+        #[schemars(range(min = 1, max = 1000))]
         guests: u8,
         age: i64,
         tip: Option<f32>,
@@ -253,7 +253,7 @@ mod tests {
                         {"const": "Main", "title": "Main"}, {"const": "Starter", "title": "Something small"}]},
                     "courses": {"type": "array", "items": {"anyOf": [
                         {"const": "Main", "title": "Main"}, {"const": "Starter", "title": "Something small"}]}},
-                    "guests": {"type": "integer", "minimum": 1, "maximum": 12},
+                    "guests": {"type": "integer", "minimum": 1, "maximum": 255},
                     "age": {"type": "integer"},
                     "tip": {"type": "number"},
                     "smoking": {"type": "boolean", "default": true},
@@ -270,6 +270,7 @@ mod tests {
         let nested = json!({"type": "object", "properties": {
             "a": {"type": "object"}, "b": {"type": "string", "pattern": "x"}, "c": true,
             "d": {"type": "integer", "multipleOf": 3}, "e": {"enum": [1, 2]}, "f": {"type": ["string", "number"]},
+            "g": {"type": "integer", "not": {"const": 0}}, "h": {"type": "integer", "format": "uint8", "minimum": 256},
         }});
         assert_eq!(
             faults(nested),
@@ -280,6 +281,8 @@ mod tests {
                 "`d`: has `multipleOf`, which no form knows",
                 "`e`: is a choice among more than texts, which no form shows",
                 "`f`: is neither a text, a number, a boolean nor a choice among texts",
+                "`g`: has `not`, which no form knows",
+                "`h`: has bounds between which there is no value",
             ]
         );
         assert_eq!(faults(json!({"type": "string"})), ["a form is a struct with named fields"]);

@@ -231,7 +231,7 @@ impl Ask {
         self.asking.discard(key);
     }
 
-    /// How often the client has come back: 0 the first time.
+    /// How often the client has come back: 0 the first time. Beside [`RequestState`], which counts nothing, 1 ever after.
     #[must_use]
     pub fn round(&self) -> u32 {
         self.asking.round()

@@ -305,25 +305,20 @@ impl Pass {
     }
 
     fn ask(&mut self, key: &str, request: &InputRequest, needs: Needed, mode: &Mode) -> Begun {
-        let failure = self.failure.take();
-        if matches!(mode, Mode::Never) {
-            let all = match failure {
-                Some(Failure::Unreachable(earlier)) => earlier.and(needs.all),
-                _ => needs.all,
-            };
-            return self.fail(Failure::Unreachable(all));
+        match (mode, &mut self.failure) {
+            (Mode::Never, Some(Failure::Unreachable(all))) => *all = all.and(needs.all),
+            (Mode::Never, _) => return self.fail(Failure::Unreachable(needs.all)),
+            (_, Some(Failure::Missing(all))) => *all = all.and(needs.missing),
+            _ if !needs.missing.is_empty() => return self.fail(Failure::Missing(needs.missing)),
+            _ => {}
         }
-        if !needs.missing.is_empty() {
-            let missing = match failure {
-                Some(Failure::Missing(earlier)) => earlier.and(needs.missing),
-                _ => needs.missing,
-            };
-            return self.fail(Failure::Missing(missing));
+        match mode {
+            Mode::Rounds | Mode::OwnState(_) if needs.missing.is_empty() => {}
+            Mode::Live(client) if needs.missing.is_empty() => return Begun::Ask(client.clone()),
+            _ => return self.suspend(),
         }
-        self.failure = failure;
-        if let Mode::Live(client) = mode {
-            return Begun::Ask(client.clone());
-        }
+        // What was discarded after it was asked in this very pass.
+        self.asked.retain(|(asked, _)| asked != key);
         if self.asked.len() == MOST_ASKS {
             return self.fail(Failure::Broken(format!("asked more than {MOST_ASKS} questions at once")));
         }
