@@ -164,7 +164,7 @@ impl Asking {
     /// Ready once the handler can't go on.
     pub(crate) fn poll_suspended(&self, cx: &mut Context<'_>) -> Poll<()> {
         let mut pass = self.lock();
-        if pass.failure.is_some() || !pass.asked.is_empty() {
+        if pass.is_suspended() {
             return Poll::Ready(());
         }
         if !pass.driver.as_ref().is_some_and(|driver| driver.will_wake(cx.waker())) {
@@ -204,36 +204,39 @@ impl Asking {
 
     /// Begins an ask.
     pub(super) fn begin(&self, key: &str, request: &InputRequest, needs: Needed) -> Begun {
-        let mut pass = self.lock();
-        if key.is_empty() || key.len() > LONGEST_KEY {
-            return pass
-                .fail(Failure::Broken(format!("the key of an ask has 1 to {LONGEST_KEY} bytes: {key:?}")));
-        }
-        if !pass.seen.insert(key.to_owned()) {
-            let advice = "give each ask a key of its own, or call `discard` before asking again";
-            return pass.fail(Failure::Broken(format!("asked twice under the key {key:?}: {advice}")));
-        }
-        if let Some(answer) = pass.answer(key, request, &self.mode) {
-            return Begun::Answer(answer);
-        }
-        pass.ask(key, request, needs, &self.mode)
+        self.step(|pass| pass.begin(key, request, needs, &self.mode))
     }
 
     /// Asks again, because the answer could not be read.
     pub(super) fn again(&self, key: &str, request: &InputRequest, needs: Needed) -> Begun {
-        let mut pass = self.lock();
-        pass.memory.answered.remove(key);
-        pass.ask(key, request, needs, &self.mode)
+        self.step(|pass| {
+            pass.memory.answered.remove(key);
+            pass.ask(key, request, needs, &self.mode)
+        })
     }
 
     /// The client answered an ask with an error.
     pub(super) fn refused(&self, error: ProtocolError) {
-        self.lock().fail(Failure::Answered(error));
+        self.step(|pass| pass.fail(Failure::Answered(error)));
     }
 
     /// A rule of asking was broken.
     pub(super) fn broken(&self, why: String) {
-        self.lock().fail(Failure::Broken(why));
+        self.step(|pass| pass.fail(Failure::Broken(why)));
+    }
+
+    /// Does what may suspend the handler, and wakes whoever runs it then: the ask may come from a task of its own.
+    fn step<T>(&self, step: impl FnOnce(&mut Pass) -> T) -> T {
+        let (outcome, driver) = {
+            let mut pass = self.lock();
+            let outcome = step(&mut pass);
+            let suspended = pass.is_suspended();
+            (outcome, pass.driver.take_if(|_| suspended))
+        };
+        if let Some(driver) = driver {
+            driver.wake();
+        }
+        outcome
     }
 
     /// Forgets the answer of a key.
@@ -277,6 +280,25 @@ impl Asking {
 }
 
 impl Pass {
+    fn is_suspended(&self) -> bool {
+        self.failure.is_some() || !self.asked.is_empty()
+    }
+
+    fn begin(&mut self, key: &str, request: &InputRequest, needs: Needed, mode: &Mode) -> Begun {
+        if key.is_empty() || key.len() > LONGEST_KEY {
+            let why = format!("the key of an ask has 1 to {LONGEST_KEY} bytes: {key:?}");
+            return self.fail(Failure::Broken(why));
+        }
+        if !self.seen.insert(key.to_owned()) {
+            let advice = "give each ask a key of its own, or call `discard` before asking again";
+            return self.fail(Failure::Broken(format!("asked twice under the key {key:?}: {advice}")));
+        }
+        match self.answer(key, request, mode) {
+            Some(answer) => Begun::Answer(answer),
+            None => self.ask(key, request, needs, mode),
+        }
+    }
+
     /// The answer of a key, if there is one to this very question.
     fn answer(&mut self, key: &str, request: &InputRequest, mode: &Mode) -> Option<Box<RawValue>> {
         match mode {
@@ -315,7 +337,7 @@ impl Pass {
         match mode {
             Mode::Rounds | Mode::OwnState(_) if needs.missing.is_empty() => {}
             Mode::Live(client) if needs.missing.is_empty() => return Begun::Ask(client.clone()),
-            _ => return self.suspend(),
+            _ => return Begun::Suspended,
         }
         // What was discarded after it was asked in this very pass.
         self.asked.retain(|(asked, _)| asked != key);
@@ -323,21 +345,13 @@ impl Pass {
             return self.fail(Failure::Broken(format!("asked more than {MOST_ASKS} questions at once")));
         }
         self.asked.push((key.to_owned(), request.clone()));
-        self.suspend()
+        Begun::Suspended
     }
 
     /// The first failure stays, unless a rule was broken.
     fn fail(&mut self, failure: Failure) -> Begun {
         if self.failure.is_none() || matches!(failure, Failure::Broken(_)) {
             self.failure = Some(failure);
-        }
-        self.suspend()
-    }
-
-    /// Wakes whoever runs the handler: the ask may come from a task of its own.
-    fn suspend(&mut self) -> Begun {
-        if let Some(driver) = self.driver.take() {
-            driver.wake();
         }
         Begun::Suspended
     }
