@@ -18,6 +18,7 @@ mod output;
 pub(crate) mod panic;
 mod parameter;
 mod progress;
+mod schema;
 mod state;
 mod text;
 
@@ -52,6 +53,7 @@ pub(crate) use self::{
     ask::{Asking, ClientAnswer, ClientChannel, Mode, NextState, Reachable, Suspension},
     error::{OperationFailure, chain},
     invocation::InvocationParts,
+    schema::strip_null,
 };
 
 /// The future of one running handler.

@@ -4,7 +4,7 @@ use schemars::{Schema, SchemaGenerator, generate::SchemaSettings};
 use serde_json::{Map, Value, json};
 
 use super::{descriptor::ParameterDescriptor, keywords};
-use crate::handler::Slot;
+use crate::handler::{Slot, strip_null};
 
 /// A schema made from types.
 #[derive(Debug, PartialEq)]
@@ -46,7 +46,7 @@ pub(super) fn input_schema(
         let optional = parameter.default.is_some() || (parameter.erased.accepts_absence)();
         let mut schema = (parameter.erased.schema)(&mut generator).to_value();
         if optional {
-            strip_null(&mut schema);
+            schema.as_object_mut().map(strip_null);
         } else {
             required.push(Value::from(parameter.name));
         }
@@ -143,36 +143,6 @@ fn annotate(schema: &mut Value, parameter: &ParameterDescriptor) -> Result<(), S
         }
     }
     Ok(())
-}
-
-/// Takes null out of what an optional argument may be: it counts as absent.
-fn strip_null(schema: &mut Value) {
-    let Some(object) = schema.as_object_mut() else {
-        return;
-    };
-    if let Some(Value::Array(kinds)) = object.get_mut("type") {
-        kinds.retain(|kind| kind != "null");
-        if let [only] = kinds.as_slice() {
-            let only = only.clone();
-            object.insert("type".to_owned(), only);
-        }
-    }
-    if let Some(Value::Array(values)) = object.get_mut("enum") {
-        values.retain(|value| !value.is_null());
-    }
-    if let Some(Value::Array(options)) = object.get_mut("anyOf") {
-        options.retain(|option| option.get("type").is_none_or(|kind| kind != "null"));
-        if let [only] = options.as_slice() {
-            let only = only.clone();
-            object.remove("anyOf");
-            // What stands beside the reference, such as a description, stays.
-            if let Value::Object(only) = only {
-                for (key, value) in only {
-                    object.entry(key).or_insert(value);
-                }
-            }
-        }
-    }
 }
 
 /// Whether a reference points out of the schema; such a schema is refused (specification: `basic/index`, `$ref`).

@@ -3,6 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::format::Format;
+use crate::handler::strip_null;
 
 /// What a field holds.
 #[derive(Debug)]
@@ -68,6 +69,9 @@ pub(super) fn field(schema: Value) -> Result<(Kind, Value), String> {
         return Err("takes any value; a field has a type".to_owned());
     };
     strip_null(&mut schema);
+    if schema.get("default").is_some_and(Value::is_null) {
+        schema.remove("default");
+    }
     let mut shown = Map::new();
     let kind = match (schema.get("type").and_then(Value::as_str), choices(&schema, "oneOf")?) {
         (Some("string") | None, Some(choices)) => {
@@ -196,33 +200,6 @@ fn choices(schema: &Map<String, Value>, titled: &str) -> Result<Option<Choices>,
         found.titles = Some(titles.into_iter().map(|(title, _)| title).collect());
     }
     Ok(Some(found))
-}
-
-/// An optional field is left out instead of being null.
-fn strip_null(schema: &mut Map<String, Value>) {
-    if let Some(Value::Array(kinds)) = schema.get_mut("type") {
-        kinds.retain(|kind| kind != "null");
-        if let [only] = kinds.as_slice() {
-            let only = only.clone();
-            schema.insert("type".to_owned(), only);
-        }
-    }
-    if let Some(Value::Array(values)) = schema.get_mut("enum") {
-        values.retain(|value| !value.is_null());
-    }
-    if schema.get("default").is_some_and(Value::is_null) {
-        schema.remove("default");
-    }
-    if let Some(Value::Array(options)) = schema.get_mut("anyOf") {
-        options.retain(|option| option.get("type").is_none_or(|kind| kind != "null"));
-        if let [Value::Object(only)] = options.as_slice() {
-            let only = only.clone();
-            schema.remove("anyOf");
-            for (key, value) in only {
-                schema.entry(key).or_insert(value);
-            }
-        }
-    }
 }
 
 /// The bounds of Rust's small integers, from the formats that schemars gives them. Those of the large ones tell a
