@@ -199,9 +199,13 @@ impl ResponseBody {
         }
     }
 
+    pub(super) fn is_subscription(&self) -> bool {
+        matches!(self.inner, Inner::Subscription(_))
+    }
+
     /// Keeps the request's ticket until all is handed over.
-    pub(super) fn with_ticket(self, ticket: Ticket) -> Self {
-        Self { ticket: Some(ticket), ..self }
+    pub(super) fn keep_ticket(&mut self, ticket: Ticket) {
+        self.ticket = Some(ticket);
     }
 }
 

@@ -187,7 +187,10 @@ async fn respond(
     activity: &Arc<Activity>,
 ) -> Response<ResponseBody> {
     let ticket = activity.begin();
-    Box::pin(service.respond(request)).await.map(|body| body.with_ticket(ticket))
+    let mut response = Box::pin(service.respond(request)).await;
+    // In place: responses are large to move.
+    response.body_mut().keep_ticket(ticket);
+    response
 }
 
 /// A connection, until it has ended or a stream is to have it.

@@ -36,7 +36,7 @@ impl Handover {
         version: HttpVersion,
         response: Response<ResponseBody>,
     ) -> Option<Response<ResponseBody>> {
-        if version != HttpVersion::HTTP_11 {
+        if version != HttpVersion::HTTP_11 || !response.body().is_subscription() {
             return Some(response);
         }
         let (parts, body) = response.into_parts();
